@@ -56,7 +56,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "delete" -d 
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "list" -d 'Workloads with their state and the reason why they wait'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "describe" -d 'One workload on one screen'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "explain" -d 'Why it waits, who evicted it, why this share; and what a number means'
-complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "queues" -d 'Queue tree, quotas, use; create, set, delete'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "queues" -d 'Queue tree, quotas, use; create, set, hold, move, delete'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "top" -d 'Every GPU, and who holds what of it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "history" -d 'What ran, waited and was evicted, by whom; GPU-hours'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "usage" -d 'GPU-hours by user, queue, kind, type of GPU or day'
@@ -74,6 +74,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "version" -d
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "help" -d 'The page of a command or of a topic'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "options" -d 'Connection flags that every command takes'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s f -l filename -d 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l sbatch -d 'Script for Slurm: its #SBATCH lines are flags, and each pod runs it; also as submit FILE.sbatch' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l template -d 'Template instead of the kind\'s: a name (config templates list) or a file' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s p -l param -d 'Parameter of the template, or of an Argo workflow, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l image -d 'Container image' -r -f
@@ -112,6 +113,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l toler
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l node-pool -d 'Node pool; the shard of the scheduler that serves it places the pods' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l service-account -d 'Service account that the pods run as' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l array -d 'Tasks of a job, each a pod with a number of its own: 100, 0-99, or 100%10 for ten at a time' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l ttl -d 'Delete it so long after its end, such as 1h' -r -f
@@ -143,7 +145,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l reque
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s R -l recursive -d 'Read folders behind -f with all folders in them'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-gang -d 'Let each worker start alone'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l exit-code -d 'With --dry-run=plan: end with 6 when it cannot start at once'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replace -d 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l watch -d 'Say each change of its state until it has ended; the exit code tells how'
@@ -175,7 +177,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l since -
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l older -l until -d 'Workloads made before then: 7d ago, or a time' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l owner -d 'Workloads of a user, by the label or annotation user (--user is the kubeconfig\'s)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand wait" -l for -d 'State to wait for: scheduled, running, complete, failed, deleted or position=N' -r -f -a "scheduled\t'All its pods have nodes'
-running\t'All its pods run'
+running\t'It runs: all its pods do, or those that start together at the least'
 complete\t'It has ended'
 failed\t'It has ended, and badly'
 deleted\t'It is gone'
@@ -440,40 +442,43 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l quie
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand explain" -s h -l help -d 'Print help'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l limit -d 'Print the first ones only' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s n -l namespace -d 'Namespace to work in' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l context -d 'Kubeconfig context' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l kubeconfig -d 'Kubeconfig file' -r -F
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l limit -d 'Print the first ones only' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Also on a pipe'
 never\t'Never'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l cluster -d 'Kubeconfig cluster' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l user -d 'Kubeconfig user' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s s -l server -d 'Address of the API server' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l token -d 'Bearer token' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l as -d 'User to impersonate' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l as-group -d 'Group to impersonate, repeatable' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l certificate-authority -d 'Certificate authority of the API server' -r -F
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l flat -d 'A flat list with all amounts, no tree'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l no-headers -d 'Print no header line'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l show-labels -d 'Add a column with the labels'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s w -l watch -d 'Go on, and print what changes below'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l live -d 'Go on, and draw the whole anew in place; needs a terminal'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s A -l all-namespaces -d 'All namespaces'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l ascii -d 'Draw bars and trees with ASCII characters only'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l quiet -d 'Print data and errors only'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -s h -l help -d 'Print help'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -a "create" -d 'Create a queue'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -a "set" -d 'Change quota, limit, weight or priority of a queue'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete" -a "delete" -d 'Delete queues without children and without work'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l flat -d 'A flat list with all amounts, no tree'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l no-headers -d 'Print no header line'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l show-labels -d 'Add a column with the labels'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s w -l watch -d 'Go on, and print what changes below'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l live -d 'Go on, and draw the whole anew in place; needs a terminal'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -a "create" -d 'Create a queue'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -a "set" -d 'Change quota, limit, weight or priority of a queue'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -a "delete" -d 'Delete queues without children and without work'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -a "hold" -d 'Let nothing new start in queues; what runs goes on'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -a "release" -d 'Let held queues go on'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and not __fish_seen_subcommand_from create set delete hold release move" -a "move" -d 'Put a queue below another one'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l parent -d 'Queue above it' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l gpu-quota -d 'GPUs that it is owed' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from create" -l gpu-limit -d 'GPUs that it may use at most' -r -f
@@ -526,6 +531,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l display-name -d 'Name for people' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l preempt-min-runtime -d 'Run time before others of the same queue may preempt, such as 30m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l reclaim-min-runtime -d 'Run time before other queues may reclaim, such as 30m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l dry-run -d 'Only show the plan (client), or let the server check it too (server)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -544,7 +550,6 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s y -l yes -d 'Ask nothing'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l dry-run -d 'Only show the plan'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from set" -l quiet -d 'Print data and errors only'
@@ -576,6 +581,82 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l dry-run -d 'Only show the plan (client), or let the server check it too (server)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from hold" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l dry-run -d 'Only show the plan (client), or let the server check it too (server)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from release" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l parent -d 'Queue that it goes below' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l dry-run -d 'Only show the plan (client), or let the server check it too (server)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s y -l yes -d 'Ask nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand queues; and __fish_seen_subcommand_from move" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l node -d 'Only this node, or those of a pattern with *, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s q -l queue -d 'Only devices that work of this queue, or of those below it, holds' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
@@ -860,6 +941,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l jq 
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l limit -d 'Print the first ones only' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s f -l filename -d 'Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l sbatch -d 'Script for Slurm: its #SBATCH lines are flags, and each pod runs it; also as submit FILE.sbatch' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l template -d 'Template instead of the kind\'s: a name (config templates list) or a file' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s p -l param -d 'Parameter of the template, or of an Argo workflow, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l image -d 'Container image' -r -f
@@ -898,6 +980,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l tol
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l node-pool -d 'Node pool; the shard of the scheduler that serves it places the pods' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l service-account -d 'Service account that the pods run as' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l replicas -d 'Groups of so many workers each: jobset, lws' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l array -d 'Tasks of a job, each a pod with a number of its own: 100, 0-99, or 100%10 for ten at a time' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l schedule -d 'When a cronjob runs, such as \'0 2 * * *\'' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l time-zone -d 'Time zone of --schedule, such as Europe/Paris' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l ttl -d 'Delete it so long after its end, such as 1h' -r -f
@@ -923,7 +1006,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l exi
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s R -l recursive -d 'Read folders behind -f with all folders in them'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-gang -d 'Let each worker start alone'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l force -d 'Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l force -d 'Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l quiet -d 'Print data and errors only'

@@ -49,6 +49,7 @@ module completions {
   # Submit a job in any framework, or any manifest, to a queue
   export extern "kubectl-kai submit" [
     --filename(-f): path      # Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
+    --sbatch: path            # Script for Slurm: its #SBATCH lines are flags, and each pod runs it; also as submit FILE.sbatch
     --recursive(-R)           # Read folders behind -f with all folders in them
     --template: string        # Template instead of the kind's: a name (config templates list) or a file
     --param(-p): string       # Parameter of the template, or of an Argo workflow, repeatable
@@ -82,13 +83,14 @@ module completions {
     --retries: string         # Retries after a failure
     --label(-l): string       # Label KEY=VALUE on the workload and its pods, repeatable
     --annotation: string      # Annotation KEY=VALUE on the workload, repeatable
-    --force                   # Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    --force                   # Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small
     --topology: string        # Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it
     --node-selector: string   # Label KEY=VALUE that nodes must have, repeatable
     --toleration: string      # Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable
     --node-pool: string       # Node pool; the shard of the scheduler that serves it places the pods
     --service-account: string # Service account that the pods run as
     --replicas: string        # Groups of so many workers each: jobset, lws
+    --array: string           # Tasks of a job, each a pod with a number of its own: 100, 0-99, or 100%10 for ten at a time
     --schedule: string        # When a cronjob runs, such as '0 2 * * *'
     --time-zone: string       # Time zone of --schedule, such as Europe/Paris
     --ttl: string             # Delete it so long after its end, such as 1h
@@ -449,7 +451,7 @@ module completions {
     [ "auto" "always" "never" ]
   }
 
-  # Queue tree, quotas, use; create, set, delete
+  # Queue tree, quotas, use; create, set, hold, move, delete
   export extern "kubectl-kai queues" [
     --flat                    # A flat list with all amounts, no tree
     --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
@@ -549,7 +551,7 @@ module completions {
     --preempt-min-runtime: string # Run time before others of the same queue may preempt, such as 30m
     --reclaim-min-runtime: string # Run time before other queues may reclaim, such as 30m
     --yes(-y)                 # Ask nothing
-    --dry-run                 # Only show the plan
+    --dry-run: string         # Only show the plan (client), or let the server check it too (server)
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -604,6 +606,103 @@ module completions {
     --cache-dir: directory    # Folder for the completion cache
     --help(-h)                # Print help
     ...names: string          # Names of queues
+  ]
+
+  def "nu-complete kubectl-kai queues hold color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Let nothing new start in queues; what runs goes on
+  export extern "kubectl-kai queues hold" [
+    --yes(-y)                 # Ask nothing
+    --dry-run: string         # Only show the plan (client), or let the server check it too (server)
+    --namespace(-n): string   # Namespace to work in
+    --all-namespaces(-A)      # All namespaces
+    --context: string         # Kubeconfig context
+    --kubeconfig: path        # Kubeconfig file
+    --output(-o): string      # table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC
+    --color: string@"nu-complete kubectl-kai queues hold color" # When to colour: auto, always, never
+    --ascii                   # Draw bars and trees with ASCII characters only
+    --quiet                   # Print data and errors only
+    --verbose(-v)             # Log each request on stderr; twice, also what libraries do
+    --cluster: string         # Kubeconfig cluster
+    --user: string            # Kubeconfig user
+    --server(-s): string      # Address of the API server
+    --token: string           # Bearer token
+    --as: string              # User to impersonate
+    --as-group: string        # Group to impersonate, repeatable
+    --certificate-authority: path # Certificate authority of the API server
+    --insecure-skip-tls-verify # Do not check the certificate of the API server
+    --tls-server-name: string # Name expected in the certificate of the API server
+    --request-timeout: string # Longest wait for one request, as 5s or 1m
+    --cache-dir: directory    # Folder for the completion cache
+    --help(-h)                # Print help
+    ...names: string          # Names of queues
+  ]
+
+  def "nu-complete kubectl-kai queues release color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Let held queues go on
+  export extern "kubectl-kai queues release" [
+    --yes(-y)                 # Ask nothing
+    --dry-run: string         # Only show the plan (client), or let the server check it too (server)
+    --namespace(-n): string   # Namespace to work in
+    --all-namespaces(-A)      # All namespaces
+    --context: string         # Kubeconfig context
+    --kubeconfig: path        # Kubeconfig file
+    --output(-o): string      # table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC
+    --color: string@"nu-complete kubectl-kai queues release color" # When to colour: auto, always, never
+    --ascii                   # Draw bars and trees with ASCII characters only
+    --quiet                   # Print data and errors only
+    --verbose(-v)             # Log each request on stderr; twice, also what libraries do
+    --cluster: string         # Kubeconfig cluster
+    --user: string            # Kubeconfig user
+    --server(-s): string      # Address of the API server
+    --token: string           # Bearer token
+    --as: string              # User to impersonate
+    --as-group: string        # Group to impersonate, repeatable
+    --certificate-authority: path # Certificate authority of the API server
+    --insecure-skip-tls-verify # Do not check the certificate of the API server
+    --tls-server-name: string # Name expected in the certificate of the API server
+    --request-timeout: string # Longest wait for one request, as 5s or 1m
+    --cache-dir: directory    # Folder for the completion cache
+    --help(-h)                # Print help
+    ...names: string          # Names of queues
+  ]
+
+  def "nu-complete kubectl-kai queues move color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Put a queue below another one
+  export extern "kubectl-kai queues move" [
+    --parent: string          # Queue that it goes below
+    --yes(-y)                 # Ask nothing
+    --dry-run: string         # Only show the plan (client), or let the server check it too (server)
+    --namespace(-n): string   # Namespace to work in
+    --all-namespaces(-A)      # All namespaces
+    --context: string         # Kubeconfig context
+    --kubeconfig: path        # Kubeconfig file
+    --output(-o): string      # table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC
+    --color: string@"nu-complete kubectl-kai queues move color" # When to colour: auto, always, never
+    --ascii                   # Draw bars and trees with ASCII characters only
+    --quiet                   # Print data and errors only
+    --verbose(-v)             # Log each request on stderr; twice, also what libraries do
+    --cluster: string         # Kubeconfig cluster
+    --user: string            # Kubeconfig user
+    --server(-s): string      # Address of the API server
+    --token: string           # Bearer token
+    --as: string              # User to impersonate
+    --as-group: string        # Group to impersonate, repeatable
+    --certificate-authority: path # Certificate authority of the API server
+    --insecure-skip-tls-verify # Do not check the certificate of the API server
+    --tls-server-name: string # Name expected in the certificate of the API server
+    --request-timeout: string # Longest wait for one request, as 5s or 1m
+    --cache-dir: directory    # Folder for the completion cache
+    --help(-h)                # Print help
+    name: string              # Name of the queue
   ]
 
   def "nu-complete kubectl-kai top what" [] {
@@ -959,6 +1058,7 @@ module completions {
     --limit: string           # Print the first ones only
     --no-headers              # Print no header line
     --filename(-f): path      # Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
+    --sbatch: path            # Script for Slurm: its #SBATCH lines are flags, and each pod runs it; also as submit FILE.sbatch
     --recursive(-R)           # Read folders behind -f with all folders in them
     --template: string        # Template instead of the kind's: a name (config templates list) or a file
     --param(-p): string       # Parameter of the template, or of an Argo workflow, repeatable
@@ -992,13 +1092,14 @@ module completions {
     --retries: string         # Retries after a failure
     --label(-l): string       # Label KEY=VALUE on the workload and its pods, repeatable
     --annotation: string      # Annotation KEY=VALUE on the workload, repeatable
-    --force                   # Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    --force                   # Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small
     --topology: string        # Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it
     --node-selector: string   # Label KEY=VALUE that nodes must have, repeatable
     --toleration: string      # Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable
     --node-pool: string       # Node pool; the shard of the scheduler that serves it places the pods
     --service-account: string # Service account that the pods run as
     --replicas: string        # Groups of so many workers each: jobset, lws
+    --array: string           # Tasks of a job, each a pod with a number of its own: 100, 0-99, or 100%10 for ten at a time
     --schedule: string        # When a cronjob runs, such as '0 2 * * *'
     --time-zone: string       # Time zone of --schedule, such as Europe/Paris
     --ttl: string             # Delete it so long after its end, such as 1h

@@ -12,7 +12,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("info", "describe"),
     ("nodes", "top nodes"),
     ("pause", "suspend"),
-    ("sbatch", "submit"),
+    ("sbatch", "submit --sbatch"),
     ("show", "describe"),
     ("sinfo", "top nodes"),
     ("srun", "submit"),

@@ -136,8 +136,10 @@ impl Changes {
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
     let horizon_seconds = horizon(&args.horizon)?;
-    let changes = args.changes.read(args.work.queue.as_deref())?;
-    let has_work = !args.work.names.is_empty() || args.work.is_of_object();
+    let mut work = args.work.clone();
+    submit::sbatch::expand(&mut work, context).await?;
+    let changes = args.changes.read(work.queue.as_deref())?;
+    let has_work = !work.names.is_empty() || work.is_of_object();
     let is_live = args.snapshot.is_none() && args.scenario.is_none();
     if !has_work && changes.is_empty() && is_live && args.save.is_none() {
         let what = "simulate needs something to try: a workload, or a change";
@@ -147,7 +149,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     }
     let cluster = if is_live { Some(context.cluster().await?) } else { None };
     let rendered = if has_work {
-        Box::pin(submit::plan::render(&args.work, cluster.as_ref(), context)).await?
+        Box::pin(submit::plan::render(&work, cluster.as_ref(), context)).await?
     } else {
         Rendered::default()
     };

@@ -7,6 +7,7 @@
 //! ```
 
 mod args;
+mod array;
 mod check;
 mod cleaned;
 mod code;
@@ -29,6 +30,7 @@ pub(crate) mod plan;
 mod read;
 pub(crate) mod render;
 mod request;
+pub(crate) mod sbatch;
 mod sharing;
 mod state;
 pub(crate) mod template;
@@ -67,10 +69,18 @@ Examples:
   kubectl kai submit pytorch llama-ft -q team-a --gpu 8 --image IMAGE -m pvc://datasets:/data:ro --workdir . -- python train.py
   kubectl kai submit --from llama-ft --gpu 4 --logs
   kubectl kai submit -f workflow.yaml -q prod
+  kubectl kai submit job sweep -q team-a --array 100%10 --gpu 1 --image IMAGE -- sh -c './task $JOB_COMPLETION_INDEX'
+  kubectl kai submit train.sbatch --image IMAGE
   kubectl kai submit -f job.yaml -q team-a --dry-run=client -o yaml";
 
 /// Runs `submit`.
-pub(crate) async fn run(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
+pub(crate) async fn run(mut flags: Flags, context: &mut Context) -> Result<Exit, Error> {
+    sbatch::expand(&mut flags.work, context).await?;
+    expanded(flags, context).await
+}
+
+/// The same, once a script for Slurm has given its flags.
+async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
     let Flags { work: args, then } = flags;
     let dry_run = then.dry_run;
     check_exit_code(&then)?;

@@ -1,7 +1,9 @@
 //! Job, as kube-controller-manager's job controller runs it.
 //!
-//! Left out: pod failure and success policies, per-index back-off, the delay between retries, and
-//! tracking by finalizers (counts come from the pods that are there, and never fall).
+//! Left out: pod failure and success policies, the delay between retries, and tracking by finalizers (counts come from
+//! the pods that are there, and never fall).
+
+mod index;
 
 use jiff::Timestamp;
 use kube::core::DynamicObject;
@@ -12,6 +14,7 @@ use super::action::{Action, View, active, is_true, leaving, phase, suffix};
 use super::condition::{self, Wanted};
 use super::template::{self, environment, integer, label};
 use crate::nodes::object::seconds;
+use index::Indexes;
 
 /// Number of pods that may fail when the Job does not say.
 const BACKOFF_LIMIT: i64 = 6;
@@ -32,9 +35,14 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
     let completions = spec["completions"].as_i64();
     let running = to_i64(count(&|pod| active(pod)));
     let suspended = spec["suspend"] == true;
-    let limit = integer(&spec["backoffLimit"], BACKOFF_LIMIT);
+    let indexes = Indexes::read(spec, &pods);
+    // With a limit per index there is none for all unless it is given.
+    let limit = if indexes.has_limit() { i64::MAX } else { BACKOFF_LIMIT };
+    let limit = integer(&spec["backoffLimit"], limit);
     let end = if failed > limit {
         Some(("Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit"))
+    } else if let Some(end) = indexes.end() {
+        Some(end)
     } else if completions.map_or(succeeded > 0 && running == 0, |wanted| succeeded >= wanted) {
         Some(("Complete", "CompletionsReached", "Reached expected number of succeeded pods"))
     } else if deadline(view).is_some_and(|at| at <= view.now) {
@@ -48,9 +56,11 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
         actions.extend(pods.iter().filter(|pod| active(pod)).map(|pod| View::delete(POD, pod)));
     } else {
         let open = completions
-            .map_or(if succeeded > 0 { running } else { parallelism }, |wanted| wanted - succeeded);
+            .map_or(if succeeded > 0 { running } else { parallelism }, |wanted| {
+                wanted - succeeded - to_i64(indexes.failed.len())
+            });
         let missing = usize::try_from(parallelism.min(open) - running).unwrap_or(0);
-        actions.extend(create(view, &pods, missing));
+        actions.extend(create(view, &pods, &indexes, missing));
         actions.extend(deadline(view).map(Action::Again));
     }
     let ready = to_i64(count(&|pod| active(pod) && is_true(pod, "Ready")));
@@ -58,7 +68,9 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
         "active": running, "ready": ready, "succeeded": succeeded, "failed": failed,
         "terminating": to_i64(count(&|pod| leaving(pod))),
     });
-    actions.push(Action::Status(status(view, &counts, suspended, end)));
+    let mut status = status(view, &counts, suspended, end);
+    indexes.tell(&mut status);
+    actions.push(Action::Status(status));
     actions
 }
 
@@ -109,7 +121,12 @@ fn status(view: &View<'_>, counts: &Value, suspended: bool, end: Option<End>) ->
 }
 
 /// As many pods as are missing: for indexes without a pod, else with a serial number.
-fn create(view: &View<'_>, pods: &[&DynamicObject], missing: usize) -> Vec<Action> {
+fn create(
+    view: &View<'_>,
+    pods: &[&DynamicObject],
+    indexes: &Indexes,
+    missing: usize,
+) -> Vec<Action> {
     let taken = |name: &str| pods.iter().any(|pod| pod.metadata.name.as_deref() == Some(name));
     if view.spec()["completionMode"] != "Indexed" {
         let names = (0_u32..).map(|serial| {
@@ -119,24 +136,24 @@ fn create(view: &View<'_>, pods: &[&DynamicObject], missing: usize) -> Vec<Actio
         return names.map(|name| Action::Create(POD, pod(view, &name, None))).collect();
     }
     let has = |index: i64| {
-        let index = index.to_string();
-        pods.iter().any(|pod| {
-            let labels = pod.metadata.labels.as_ref();
-            labels.and_then(|all| all.get(INDEX)) == Some(&index)
-                && (active(pod) || phase(pod) == "Succeeded")
-        })
+        let is_there = |pod: &DynamicObject| active(pod) || phase(pod) == "Succeeded";
+        indexes.failed.contains(&index)
+            || pods.iter().any(|pod| index::of(pod) == Some(index) && is_there(pod))
     };
-    let open =
-        (0..integer(&view.spec()["completions"], 1)).filter(|index| !has(*index)).take(missing);
-    open.map(|index| {
-        let names = (0_u32..).map(|attempt| suffix(&format!("{}/{index}/{attempt}", view.uid())));
-        let mut names = names.map(|suffix| format!("{}-{index}-{suffix}", view.name()));
-        let name = names.find(|name| !taken(name)).expect("there are more names than pods");
-        Action::Create(POD, pod(view, &name, Some(index)))
-    })
-    .collect()
+    let all = 0..integer(&view.spec()["completions"], 1);
+    let open: Vec<i64> = all.filter(|index| !has(*index)).take(missing).collect();
+    open.into_iter()
+        .map(|index| {
+            let names =
+                (0_u32..).map(|attempt| suffix(&format!("{}/{index}/{attempt}", view.uid())));
+            let mut names = names.map(|suffix| format!("{}-{index}-{suffix}", view.name()));
+            let name = names.find(|name| !taken(name)).expect("there are more names than pods");
+            Action::Create(POD, pod(view, &name, Some(index)))
+        })
+        .collect()
 }
 
+/// The label, and the annotation, of a pod's index.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
 fn pod(view: &View<'_>, name: &str, index: Option<i64>) -> Value {

@@ -85,14 +85,32 @@ fn queue(workload: &Workload, queues: Option<&Queues>) -> String {
         None => "unlimited".to_owned(),
         Some(quota) => gpu::devices(quota),
     };
-    format!("{} · quota {quota} GPU{limit}", queues.path(name))
+    let held = queues.held(name).map_or_else(String::new, |held| {
+        if held.name == *name {
+            " · held".to_owned()
+        } else {
+            format!(" · held with {}", held.name)
+        }
+    });
+    format!("{} · quota {quota} GPU{limit}{held}", queues.path(name))
+}
+
+/// How far an array has come.
+fn tasks(workload: &Workload, ready: usize, tasks: usize) -> String {
+    let status = workload.object.as_ref().map(|object| &object["status"]);
+    let failed = status.map_or("", |status| text(&status["failedIndexes"]));
+    let failed = if failed.is_empty() { String::new() } else { format!(", failed: {failed}") };
+    format!("{ready} of {tasks} tasks run or are done{failed}; {} at once", workload.at_once())
 }
 
 fn asks(workload: &Workload) -> String {
     let (ready, wanted) = workload.ready();
     let gpus = workload.gpus();
     let gpus = if gpus.is_zero() { "no GPU".to_owned() } else { format!("{gpus} GPU") };
-    let mut line = format!("{gpus} · {ready} of {wanted} pods ready");
+    let mut line = match workload.tasks() {
+        Some(_) => format!("{gpus} · {}", tasks(workload, ready, wanted)),
+        None => format!("{gpus} · {ready} of {wanted} pods ready"),
+    };
     if let [group] = workload.groups.as_slice() {
         let spec = &group["spec"];
         if let Some(min) = spec["minMember"].as_u64() {

@@ -10,7 +10,7 @@ use super::{code, data, particulars, placement};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 #[command(
-    override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]\n       kubectl kai submit --from WORKLOAD [NAME] [flags] [-- COMMAND…]"
+    override_usage = "kubectl kai submit [KIND] NAME [flags] [-- COMMAND…]\n       kubectl kai submit -f FILE [flags]\n       kubectl kai submit --from WORKLOAD [NAME] [flags] [-- COMMAND…]\n       kubectl kai submit FILE.sbatch [flags] [-- ARGUMENT…]"
 )]
 pub struct Flags {
     #[command(flatten)]
@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
     #[arg(short, long = "filename", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "What")]
     pub(crate) filename: Vec<PathBuf>,
+    /// Script for Slurm: its #SBATCH lines are flags, and each pod runs it; also as submit FILE.sbatch
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["filename", "from"], help_heading = "What")]
+    pub(crate) sbatch: Option<String>,
     /// Read folders behind -f with all folders in them
     #[arg(short = 'R', long, requires = "filename", help_heading = "What")]
     pub(crate) recursive: bool,
@@ -102,7 +105,7 @@ pub(crate) struct Args {
     /// Annotation KEY=VALUE on the workload, repeatable
     #[arg(long, value_name = "KEY=VALUE", help_heading = "What")]
     pub(crate) annotation: Vec<String>,
-    /// Submit in spite of another scheduler in the manifest, or of a queue in which nothing can run
+    /// Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small
     #[arg(long, help_heading = "Then")]
     pub(crate) force: bool,
     #[command(flatten)]

@@ -51,6 +51,16 @@ pub(crate) struct DataFlags {
     shm: Option<String>,
 }
 
+impl DataFlags {
+    /// Forwards a variable of the caller, unless it was typed.
+    pub(super) fn forward(&mut self, name: &str) {
+        let is_it = |typed: &String| typed.split('=').next() == Some(name);
+        if !self.env.iter().any(is_it) {
+            self.env.push(name.to_owned());
+        }
+    }
+}
+
 /// What pods need besides GPUs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Data {

@@ -1,5 +1,6 @@
 //! Flags that only some kinds have a place for.
 
+use super::array::Array;
 use crate::cluster::kinds::Kind;
 use crate::print::duration;
 use crate::print::error::{Exit, Problem, number};
@@ -10,6 +11,9 @@ pub(crate) struct ParticularFlags {
     /// Groups of so many workers each: jobset, lws
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Gang")]
     replicas: Option<String>,
+    /// Tasks of a job, each a pod with a number of its own: 100, 0-99, or 100%10 for ten at a time
+    #[arg(long, value_name = "N[%M]", allow_hyphen_values = true, conflicts_with_all = ["workers", "min", "no_gang"], help_heading = "Gang")]
+    pub(super) array: Option<String>,
     /// When a cronjob runs, such as '0 2 * * *'
     #[arg(long, value_name = "CRON", help_heading = "Time")]
     schedule: Option<String>,
@@ -29,6 +33,8 @@ pub(crate) struct ParticularFlags {
 pub(crate) struct Particulars {
     /// Groups, where the kind has several.
     pub(crate) replicas: Option<u32>,
+    /// Tasks, where it has many.
+    pub(crate) array: Option<Array>,
     pub(crate) schedule: Option<String>,
     pub(crate) time_zone: Option<String>,
     pub(crate) ttl_seconds: Option<u64>,
@@ -55,6 +61,10 @@ impl Particulars {
                 Ok(span) => read.ttl_seconds = Some(span.map_or(0, |span| span.as_secs())),
                 Err(problem) => problems.push(problem),
             }
+        }
+        match flags.array.as_deref().map(Array::read) {
+            Some(Err(problem)) => problems.push(problem),
+            read_array => read.array = read_array.and_then(Result::ok),
         }
         if let Some(text) = &flags.replicas {
             let number = text.parse().ok().filter(|n| (1..=REPLICAS_MAX).contains(n));
@@ -116,6 +126,10 @@ impl ParticularFlags {
                 refuse("--replicas", "--workers N   or   submit jobset NAME --replicas N"),
             ),
             (
+                self.array.is_some() && noun != "job",
+                refuse("--array", "submit job NAME --array 100"),
+            ),
+            (
                 self.schedule.is_some() && noun != "cronjob",
                 refuse("--schedule", "submit cronjob NAME --schedule '0 2 * * *'"),
             ),
@@ -132,6 +146,7 @@ impl ParticularFlags {
     fn only_with_kind(&self) -> Vec<Problem> {
         [
             (self.replicas.is_some(), "--replicas"),
+            (self.array.is_some(), "--array"),
             (self.schedule.is_some(), "--schedule"),
             (self.ttl.is_some(), "--ttl"),
             (self.main_class.is_some(), "--main-class"),

@@ -62,7 +62,11 @@ pub(crate) async fn files(
     Ok(documents)
 }
 
-async fn text(path: &Path, name: &str, context: &mut Context) -> Result<String, Error> {
+/// Reads a file, standard input, or an address.
+///
+/// # Errors
+/// It cannot be read, is too large, or is not text.
+pub(super) async fn text(path: &Path, name: &str, context: &mut Context) -> Result<String, Error> {
     if fetch::is_url(name) {
         return utf8(fetch::text(name, &context.env).await?, name);
     }

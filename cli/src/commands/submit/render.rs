@@ -62,6 +62,10 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Vec<Value
         max_runtime_seconds => request.max_runtime_seconds,
         retries => request.retries,
         replicas => request.particulars.replicas.unwrap_or(1),
+        array => request.particulars.array.map(|array| context! {
+            tasks => array.tasks,
+            at_once => array.at_once,
+        }),
         schedule => &request.particulars.schedule,
         time_zone => &request.particulars.time_zone,
         ttl_seconds => request.particulars.ttl_seconds,
@@ -153,6 +157,7 @@ fn without_place(name: &str, used: &HashSet<String>, request: &Request) -> Vec<P
         (request.retries > 0, &["retries"], "--retries"),
         (request.particulars.ttl_seconds.is_some(), &["ttl_seconds"], "--ttl"),
         (request.particulars.replicas.is_some(), &["replicas"], "--replicas"),
+        (request.particulars.array.is_some(), &["array"], "--array"),
         (request.particulars.schedule.is_some(), &["schedule"], "--schedule"),
     ]
     .into_iter()
