@@ -82,14 +82,10 @@ impl Workload {
         usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX)
     }
 
-    /// The tasks of an array: of a Job each of whose indexes ends for itself, or that has more than run at once.
+    /// The tasks of an array.
     pub(crate) fn tasks(&self) -> Option<usize> {
-        let object = self.object.as_ref().filter(|_| self.resource.kind == "Job")?;
-        let spec = &object["spec"];
-        let tasks = spec["completions"].as_u64()?;
-        let is_array = spec["backoffLimitPerIndex"].is_number()
-            || spec["parallelism"].as_u64().is_some_and(|at_once| at_once < tasks);
-        is_array.then(|| usize::try_from(tasks).unwrap_or(usize::MAX))
+        let tasks = manifest::tasks(self.object.as_ref()?)?;
+        Some(usize::try_from(tasks).unwrap_or(usize::MAX))
     }
 
     /// How many of its pods start together.

@@ -299,6 +299,15 @@ pub(crate) fn demand(object: &Value) -> (u64, Total) {
     (pods, total)
 }
 
+/// The tasks of an array: of a Job each of whose indexes ends for itself, or that has more than run at once.
+pub(crate) fn tasks(object: &Value) -> Option<u64> {
+    let spec = &object["spec"];
+    let tasks = spec["completions"].as_u64().filter(|_| object["kind"] == "Job")?;
+    let is_array = spec["backoffLimitPerIndex"].is_number()
+        || spec["parallelism"].as_u64().is_some_and(|at_once| at_once < tasks);
+    is_array.then_some(tasks)
+}
+
 /// A template as the pod that is made of it.
 pub(crate) fn as_pod(object: &Value, site: &Site) -> Value {
     let at = |pointer: &str| object.pointer(pointer).cloned().unwrap_or_default();

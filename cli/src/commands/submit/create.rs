@@ -11,7 +11,7 @@ use super::document::{self, Document, There};
 use super::{check, list};
 use crate::cluster::gpu::Total;
 use crate::cluster::queue::count;
-use crate::cluster::{Call, Cluster, Failure, json, listing, names};
+use crate::cluster::{Call, Cluster, Failure, json, listing, manifest, names};
 use crate::context::Context;
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -250,18 +250,26 @@ pub(crate) fn summary(documents: &[Document], cluster: Option<&Cluster>, context
         if workloads.len() <= TOLD {
             let place = cluster.and_then(|cluster| document.namespace(cluster));
             let place = place.map_or_else(String::new, |place| format!(" · namespace {place}"));
-            context.out.talk(&format!("  queue {}{place}", asks(queue, pods, &gpus)));
+            let pods = pods_of(manifest::tasks(&document.object), pods);
+            let asks = asks(queue, &pods, &gpus);
+            context.out.talk(&format!("  queue {asks}{place}"));
         }
     }
     for (queue, (n, pods, gpus)) in queues.iter().filter(|_| workloads.len() > TOLD) {
         let n = count(*n, "workload");
-        context.out.talk(&format!("  {n} in queue {}", asks(queue, *pods, gpus)));
+        context.out.talk(&format!("  {n} in queue {}", asks(queue, &pods_of(None, *pods), gpus)));
     }
 }
 
-fn asks(queue: &str, pods: u64, gpus: &Total) -> String {
+fn asks(queue: &str, pods: &str, gpus: &Total) -> String {
     let gpus = if gpus.is_zero() { String::new() } else { format!(" · {gpus} GPU") };
-    format!("{} · {}{gpus}", clean(queue), count(usize::try_from(pods).unwrap_or(0), "pod"))
+    format!("{} · {pods}{gpus}", clean(queue))
+}
+
+/// Pods as they are told; of an array, its tasks first.
+fn pods_of(tasks: Option<u64>, pods: u64) -> String {
+    let pods = count(usize::try_from(pods).unwrap_or(0), "pod");
+    tasks.map_or_else(|| pods.clone(), |tasks| format!("{tasks} tasks, {pods} at once"))
 }
 
 /// Says what to type next.

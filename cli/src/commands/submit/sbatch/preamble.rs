@@ -24,7 +24,7 @@ const SRUN: &str = r#"srun() {
     pids="$pids $!"; i=$((i + 1))
   done
   code=0
-  for pid in $pids; do wait "$pid" || code=$?; done
+  for pid in $(echo "$pids"); do wait "$pid" || code=$?; done
   return "$code"
 }
 "#;
