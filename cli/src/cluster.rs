@@ -14,6 +14,7 @@ pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod object_name;
 pub(crate) mod queue;
+pub(crate) mod records;
 mod resource;
 
 use std::sync::Arc;

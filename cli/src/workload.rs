@@ -2,6 +2,7 @@
 
 pub(crate) mod casualty;
 pub(crate) mod devices;
+pub(crate) mod evicted;
 mod find;
 pub(crate) mod history;
 pub(crate) mod labels;

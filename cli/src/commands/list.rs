@@ -20,7 +20,7 @@ use crate::print::output::Output;
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column, shorten};
 use crate::workload::devices::{self, Depth};
-use crate::workload::history::find_evictions;
+use crate::workload::evicted::find_evictions;
 use crate::workload::{Loaded, Phase, State, Workload, load};
 
 /// Flags of `list`.

@@ -70,20 +70,8 @@ pub(crate) async fn evictions(
     Ok(cluster.list(&call, &Select { fields: &fields, labels: "" }).await?.unwrap_or_default())
 }
 
-/// Finds out which workloads that wait or have failed were evicted, and adds those that are no more, since nothing makes
-/// a bare pod anew: one request, none where nothing waits or is missing.
-pub(crate) async fn find_evictions(
-    workloads: &mut Vec<Workload>,
-    cluster: &Cluster,
-    namespace: Option<&str>,
-) {
-    // Without the right to read events nobody is told evicted.
-    let Ok(events) = evictions(cluster, namespace).await else { return };
-    mark_evicted(workloads, &events);
-}
-
 /// Adds evictions to the workloads that they are of. Pure.
-fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
+pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
     let mut events: Vec<&Value> = events.iter().collect();
     events.sort_by_key(|event| when(event));
     for workload in workloads.iter_mut() {
@@ -195,7 +183,7 @@ pub(crate) struct Eviction {
     pub(crate) pods: usize,
     /// `namespace/name` of the workload that took the room.
     pub(crate) by: Option<String>,
-    action: String,
+    pub(super) action: String,
     /// The queues that the event quotes: the one that lost, then the one that gained.
     pub(crate) queues: Vec<QueueThen>,
 }

@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use kai_api::daily_record::{DailyRecordSpec, Outcome, WorkloadRecord};
-use serde_json::Value;
+use kai_api::daily_record::{Outcome, WorkloadRecord};
 
 use super::period::Period;
-use crate::cluster::json::text;
-use crate::cluster::{Call, Cluster, Resource, Select, kinds, queue};
+use crate::cluster::records::{self, Day};
+use crate::cluster::{Call, Cluster, kinds, queue};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::settings;
 
@@ -105,18 +104,17 @@ async fn load(
     scope: Option<&str>,
     cluster: &Cluster,
 ) -> Result<Vec<Entry>, Error> {
-    let resource = Resource::new("kai.scheduler/v1alpha1", "DailyRecord", "dailyrecords");
-    let call = Call::new("list", &resource).namespace(scope);
-    let select = Select { labels: &period.selector(), fields: "" };
-    let objects = match cluster.list(&call, &select).await {
-        Ok(Some(objects)) => objects,
+    let days = match records::read(cluster, scope, &period.selector()).await {
+        Ok(Some(days)) => days,
         Ok(None) => return Err(no_records()),
-        Err(failure) => return Err(cluster.explain(&call, &failure)),
+        Err(failure) => {
+            let resource = records::resource();
+            let call = Call::new("list", &resource).namespace(scope);
+            return Err(cluster.explain(&call, &failure));
+        }
     };
-    let mut rows = Vec::new();
-    for object in objects {
-        rows.extend(entries(&object).into_iter().filter(|entry| period.has(entry.day)));
-    }
+    let days = days.into_iter().filter(|day| period.has(day.day));
+    let mut rows: Vec<Entry> = days.flat_map(entries).collect();
     rows.sort_by(|one, other| {
         (one.day, &one.namespace, &one.record.created.as_ref().map(|at| at.0), &one.record.name)
             .cmp(&(
@@ -138,15 +136,15 @@ fn no_records() -> Error {
         .into()
 }
 
-/// The workloads of one object. What a newer version writes and this one cannot read is left out.
-fn entries(object: &Value) -> Vec<Entry> {
-    let namespace = text(&object["metadata"]["namespace"]);
-    let Ok(spec) = serde_json::from_value::<DailyRecordSpec>(object["spec"].clone()) else {
-        return Vec::new();
-    };
-    let Ok(day) = spec.day.parse::<Date>() else { return Vec::new() };
-    let rows = spec.workloads.into_iter();
-    rows.map(|(uid, record)| Entry { namespace: namespace.to_owned(), day, uid, record }).collect()
+/// The workloads of one object.
+fn entries(of: Day) -> impl Iterator<Item = Entry> {
+    let Day { namespace, day, workloads } = of;
+    workloads.into_iter().map(move |(uid, record)| Entry {
+        namespace: namespace.clone(),
+        day,
+        uid,
+        record,
+    })
 }
 
 /// Counts up to now what is held and waited for since the record was written; never beyond its day.
@@ -223,7 +221,8 @@ mod tests {
                     "heldMicroGpus": 2_000_000}]});
         let object = json!({"metadata": {"namespace": "n"},
             "spec": {"day": "2026-11-24", "workloads": {"u": record}}});
-        let mut entry = entries(&object).remove(0);
+        let day = records::parse(&object).expect("it is a record");
+        let mut entry = entries(day).next().expect("it has a workload");
         count_up(&mut entry, now.parse().expect("a time"));
         let usage = entry.record.usage[0].micro_gpu_seconds / 1_000_000;
         assert_eq!([usage, entry.record.run_seconds, entry.record.wait_seconds], expect);
@@ -239,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_out() {
-        assert!(entries(&json!({"spec": {"day": 5}})).is_empty());
-        assert!(entries(&json!({})).is_empty());
+        assert!(records::parse(&json!({"spec": {"day": 5}})).is_none());
+        assert!(records::parse(&json!({})).is_none());
     }
 }

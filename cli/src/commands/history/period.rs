@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
+use crate::cluster::records;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 
@@ -48,16 +49,15 @@ impl Period {
     /// The label selector of its records; empty where all are meant.
     pub(super) fn selector(&self) -> String {
         let Some(first) = self.first else { return String::new() };
-        let days: Vec<String> = first
+        let days: Vec<Date> = first
             .series(1.day())
             .take_while(|day| *day <= self.last)
             .take(DAYS_NAMED_MAX + 1)
-            .map(|day| day.to_string())
             .collect();
         if days.len() > DAYS_NAMED_MAX {
             return String::new();
         }
-        format!("{} in ({})", kai_api::names::label::DAY, days.join(","))
+        records::selector(days.into_iter())
     }
 
     /// Tells whether a day is meant.
