@@ -6222,7 +6222,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__list)
-            opts="-q -l -w -n -A -o -v -s -h --queue --status --kind --selector --field-selector --since --until --older --owner --mine --group-by --pods --jq --sort-by --limit --no-headers --show-labels --watch --live --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-q -l -w -n -A -o -v -s -h --queue --status --kind --selector --field-selector --since --until --older --owner --mine --group-by --pods --eta --jq --sort-by --limit --no-headers --show-labels --watch --live --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -384,6 +384,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --cache-dir 'Folder for the completion cache'
             cand --mine 'My workloads: those of the user that the server takes me for'
             cand --pods 'A line for each pod instead of each workload'
+            cand --eta 'When what waits will start, as a range; reads the whole cluster'
             cand --no-headers 'Print no header line'
             cand --show-labels 'Add a column with the labels'
             cand -w 'Go on, and print what changes below'

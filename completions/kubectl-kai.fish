@@ -377,6 +377,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l request
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l mine -d 'My workloads: those of the user that the server takes me for'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l pods -d 'A line for each pod instead of each workload'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l eta -d 'When what waits will start, as a range; reads the whole cluster'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -l show-labels -d 'Add a column with the labels'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand list" -s w -l watch -d 'Go on, and print what changes below'

@@ -347,6 +347,7 @@ module completions {
     --mine                    # My workloads: those of the user that the server takes me for
     --group-by: string@"nu-complete kubectl-kai list group_by" # A line for each queue, user or kind instead of each workload
     --pods                    # A line for each pod instead of each workload
+    --eta                     # When what waits will start, as a range; reads the whole cluster
     --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
     --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
     --limit: string           # Print the first ones only

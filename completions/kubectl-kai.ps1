@@ -393,6 +393,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
             [CompletionResult]::new('--mine', '--mine', [CompletionResultType]::ParameterName, 'My workloads: those of the user that the server takes me for')
             [CompletionResult]::new('--pods', '--pods', [CompletionResultType]::ParameterName, 'A line for each pod instead of each workload')
+            [CompletionResult]::new('--eta', '--eta', [CompletionResultType]::ParameterName, 'When what waits will start, as a range; reads the whole cluster')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')

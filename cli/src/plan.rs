@@ -12,8 +12,11 @@
 mod change;
 pub(crate) mod collect;
 mod compare;
+pub(crate) mod eta;
 mod future;
+mod gpus;
 mod outcome;
+mod past;
 #[cfg(test)]
 mod property;
 pub(crate) mod settings;

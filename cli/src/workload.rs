@@ -2,6 +2,7 @@
 
 pub(crate) mod casualty;
 pub(crate) mod devices;
+pub(crate) mod eta;
 pub(crate) mod evicted;
 mod find;
 pub(crate) mod history;
@@ -25,6 +26,7 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::time;
 use crate::settings;
 use crate::workload::devices::OnDevice;
+use crate::workload::eta::Eta;
 use crate::workload::history::Eviction;
 pub(crate) use find::find;
 pub(crate) use load::{Loaded, load};
@@ -55,6 +57,8 @@ pub(crate) struct Workload {
     pub(crate) explanation: Option<Explanation>,
     /// The devices that its pods share, once they were looked for.
     pub(crate) devices: Vec<OnDevice>,
+    /// When it starts, once that was estimated and while it waits.
+    pub(crate) eta: Option<Eta>,
 }
 
 impl Workload {

@@ -3,7 +3,7 @@
 pub(crate) mod groups;
 pub(crate) mod pods;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum as _;
 use serde_json::json;
@@ -12,14 +12,16 @@ use crate::cluster::queue::count;
 use crate::commands::filter::{Filter, check_namespace};
 use crate::commands::show::{Find, show};
 use crate::context::Context;
+use crate::plan::eta;
 use crate::print::duration;
 use crate::print::error::{Error, Exit};
 use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
-use crate::print::output::Output;
+use crate::print::output::{Output, clean};
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column, shorten};
 use crate::workload::devices::{self, Depth};
+use crate::workload::eta::{Eta, When};
 use crate::workload::evicted::find_evictions;
 use crate::workload::{Loaded, Phase, State, Workload, load};
 
@@ -30,6 +32,7 @@ Examples:
   kubectl kai list                           what is in the namespace, and why it waits
   kubectl kai list -A --status pending -w    what waits anywhere; changes follow below
   kubectl kai list -q research --sort-by -gpu
+  kubectl kai list --eta                     when what waits will start, and by what that is known
   kubectl kai list --group-by user           how much each user has and waits for
   kubectl kai list --jq '.items[] | select(.gpuMilli >= 8000) | .name'")]
 pub struct Args {
@@ -44,6 +47,9 @@ pub struct Args {
     /// A line for each pod instead of each workload
     #[arg(long)]
     pods: bool,
+    /// When what waits will start, as a range; reads the whole cluster
+    #[arg(long, conflicts_with_all = ["pods", "group_by"])]
+    eta: bool,
     #[command(flatten)]
     list: ListFlags,
     #[command(flatten)]
@@ -65,7 +71,8 @@ pub(crate) async fn top(
     list.sheet.sort_by.get_or_insert_with(|| "-gpu".to_owned());
     let open = Phase::value_variants().iter().copied().filter(|phase| !phase.is_over());
     let filter = Filter { queue, status: open.collect(), ..Filter::default() };
-    let args = Args { names: Vec::new(), filter, group_by: None, pods: false, list, watch };
+    let args =
+        Args { names: Vec::new(), filter, group_by: None, pods: false, eta: false, list, watch };
     show(&args, &args.list, watch, context).await
 }
 
@@ -95,6 +102,9 @@ impl Find for Args {
             (None, true) => pods::report(&loaded.workloads, context.globals.all_namespaces),
             (None, false) => {
                 loaded.find_positions(&cluster).await;
+                if self.eta {
+                    eta::find(&mut loaded.workloads, &cluster, &mut context.out).await;
+                }
                 if !matches!(format, Format::Table | Format::Name) {
                     devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
                 }
@@ -122,10 +132,12 @@ const COLUMNS: &[Column] = &[
     Column::new("READY").drop(8),
     Column::new("GPU").drop(2),
     Column::new("POS"),
+    Column::new("ETA"),
     Column::new("AGE").drop(7).ages(),
     Column::new("NODES").wide(),
     Column::new("DEVICES").wide(),
     Column::new("MESSAGE").wide(),
+    Column::new("ETA BASIS").wide(),
 ];
 
 /// A line for each workload.
@@ -135,6 +147,7 @@ fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
     let shown = |title: &str| match title {
         "NAMESPACE" => all_namespaces,
         "POS" => is_placed,
+        "ETA" | "ETA BASIS" => workloads.iter().any(|workload| workload.eta.is_some()),
         _ => true,
     };
     let keep: Vec<usize> = (0..COLUMNS.len()).filter(|at| shown(&COLUMNS[*at].title)).collect();
@@ -158,6 +171,7 @@ fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
     if is_placed {
         report.footer.push("POS is the order in which a queue's work is tried. Why it waits: kubectl kai describe NAME".into());
     }
+    report.footer.extend(bases(workloads));
     report
 }
 
@@ -181,6 +195,7 @@ fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
         Cell::ranked(format!("{ready}/{wanted}"), number(ready)),
         Cell::ranked(gpu, i64::try_from(gpus.milli).ok()),
         Cell::ranked(place_shown, place.and_then(number)),
+        eta_cell(workload.eta.as_ref()),
         Cell::ranked(age.map_or_else(|| "-".to_owned(), duration::short), age),
         match workload.nodes().as_slice() {
             [] => "-".into(),
@@ -189,7 +204,29 @@ fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
         },
         devices_cell(workload).into(),
         shorten(&message, 160, out).into(),
+        workload
+            .eta
+            .as_ref()
+            .map_or_else(|| "-".into(), |eta| shorten(&eta.basis, 160, out).into()),
     ]
+}
+
+/// When it starts: what is not known comes last.
+fn eta_cell(eta: Option<&Eta>) -> Cell {
+    let rank = eta.and_then(|eta| eta.latest_seconds.or(eta.earliest_seconds));
+    Cell::ranked(eta.map_or_else(|| "-".to_owned(), Eta::short), rank)
+}
+
+/// What the estimates of a list rest on, each once.
+fn bases(workloads: &[Workload]) -> Option<String> {
+    let etas = workloads.iter().filter_map(|workload| workload.eta.as_ref());
+    let told = etas.map(|eta| match eta.when {
+        When::Unknown => format!("? is not known: {}", eta.basis),
+        When::Now | When::Later | When::Never => eta.basis.clone(),
+    });
+    let each: BTreeSet<String> = told.collect();
+    let each = each.into_iter().map(|basis| clean(&basis).into_owned()).collect::<Vec<_>>();
+    (!each.is_empty()).then(|| format!("ETA is an estimate. {}", each.join("; ")))
 }
 
 /// The state, and who evicted it where it was evicted and has not started again.

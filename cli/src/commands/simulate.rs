@@ -158,7 +158,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         (Some(cluster), ..) => {
             let save = args.save.as_ref().map(|path| context.dir.join(path));
             let reading = Reading { cluster, shard: &args.shard, save: save.as_deref() };
-            Situation::live(reading, context).await?
+            Situation::live(reading, &mut context.out).await?
         }
         (None, Some(file), _) => Situation::of_snapshot(file, &context.dir)?,
         (None, None, file) => {

@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{
-    Cluster as Engine, Eviction, GPU_MILLI, GpuRequest, GroupId, Limit, NodeId, PodId, QueueId,
-    QueueLane, Shape, Timestamp, Why,
+    Cluster as Engine, Eviction, GroupId, Limit, NodeId, PodId, QueueId, QueueLane, Timestamp, Why,
 };
 use kai_scheduler::message;
 use kai_scheduler::names::Number;
+use kai_sim::forecast::{Draw, Drawn, Forecast};
 
 use super::change::decimal;
-use super::future::{Drawn, Outlook};
+use super::future::Outlook;
+use super::gpus::gpu_milli;
 use super::outcome::{Fate, Outcome, Placed, Share, Shift, Start, Victim, Wish};
 use super::situation::{Added, Effects, Situation};
 use super::title;
-use super::trial::{self, Starts, Trial};
+use super::trial::{self, Trial};
 use crate::print::duration;
 use crate::print::error::Error;
 
@@ -29,9 +30,11 @@ impl Situation {
         let mut added = self.add(wish.objects, &newcomers.nodes)?;
         added.notes.extend(newcomers.notes);
         let mut after = self.snapshot.cluster.clone();
-        let outcome = self
-            .change(wish.changes, &mut after)
-            .map(|effects| Comparison::new(self, &added, &effects, wish).outcome([before, after]));
+        let outcome = self.change(wish.changes, &mut after).map(|effects| {
+            let names = &self.snapshot.ingest.context.names;
+            let outlook = Outlook::new(&self.times, names, [&before, &after]);
+            Comparison::new((self, &outlook), &added, &effects, wish).outcome([before, after])
+        });
         self.remove(added)?;
         outcome
     }
@@ -43,27 +46,25 @@ struct Comparison<'c> {
     added: &'c Added,
     effects: &'c Effects,
     horizon: Timestamp,
+    outlook: &'c Outlook<'c>,
     late: Drawn<'c>,
-    early: Drawn<'c>,
 }
 
 impl<'c> Comparison<'c> {
     fn new(
-        situation: &'c Situation,
+        (situation, outlook): (&'c Situation, &'c Outlook<'c>),
         added: &'c Added,
         effects: &'c Effects,
         wish: &Wish<'_>,
     ) -> Self {
-        let names = &situation.snapshot.ingest.context.names;
-        let drawn = |outlook| Drawn { times: &situation.times, names, outlook };
         let horizon = situation.snapshot.taken.0 + wish.horizon_seconds.saturating_mul(1000);
         Self {
             situation,
             added,
             effects,
             horizon: Timestamp(horizon),
-            late: drawn(Outlook::Late),
-            early: drawn(Outlook::Early),
+            outlook,
+            late: Drawn { knowledge: outlook, draw: Draw::Late },
         }
     }
 
@@ -103,24 +104,20 @@ impl<'c> Comparison<'c> {
         outcome
     }
 
-    /// When the waiting groups start: at the earliest, and at the latest.
-    fn starts(&self, trial: &Trial<'_>) -> [Starts; 2] {
+    /// When the waiting groups start.
+    fn starts(&self, trial: &Trial<'_>) -> Forecast {
         if self.horizon.0 <= self.situation.snapshot.taken.0 {
-            return Default::default();
+            return Forecast::default();
         }
-        let config = &self.situation.snapshot.settings.config;
         let groups = trial.course.cluster.groups().map(|(group, _)| group);
         let waiting: BTreeSet<GroupId> =
             groups.filter(|group| !trial.course.is_running(*group)).collect();
-        let goal = (&waiting, self.horizon);
-        [
-            trial::starts(trial, config, &self.early, goal),
-            trial::starts(trial, config, &self.late, goal),
-        ]
+        let outset = trial.outset(&self.situation.snapshot.settings.config);
+        Forecast::new(outset, self.outlook, &waiting, self.horizon)
     }
 
     /// When a group of a cluster at rest starts.
-    fn start(&self, group: GroupId, trial: &Trial<'_>, starts: &[Starts; 2]) -> Start {
+    fn start(&self, group: GroupId, trial: &Trial<'_>, starts: &Forecast) -> Start {
         if trial.course.is_running(group) {
             let evicts = |evicted: &trial::Evicted| {
                 evicted.reason.as_ref().and_then(Eviction::for_group) == Some(group)
@@ -133,20 +130,17 @@ impl<'c> Comparison<'c> {
             };
         }
         let taken = self.situation.snapshot.taken.0;
-        let seconds =
-            |starts: &Starts| starts.at.get(&group).map(|at| (at.0 - taken).max(0) / 1000);
-        match (seconds(&starts[0]), seconds(&starts[1])) {
-            (Some(early), Some(late)) => Start::Later {
-                earliest_seconds: early.min(late),
-                latest_seconds: Some(early.max(late)),
+        let seconds = |at: Timestamp| (at.0 - taken).max(0) / 1000;
+        match starts.at.get(&group) {
+            Some(range) => Start::Later {
+                earliest_seconds: seconds(range.earliest),
+                latest_seconds: range.latest.map(seconds),
             },
-            (Some(early), None) => Start::Later { earliest_seconds: early, latest_seconds: None },
-            (None, Some(late)) => Start::Later { earliest_seconds: 0, latest_seconds: Some(late) },
-            (None, None) => Start::Unknown,
+            None => Start::Unknown,
         }
     }
 
-    fn fate(&self, group: GroupId, trial: &Trial<'_>, starts: &[Starts; 2]) -> Fate {
+    fn fate(&self, group: GroupId, trial: &Trial<'_>, starts: &Forecast) -> Fate {
         let snapshot = &self.situation.snapshot;
         let names = &snapshot.ingest.context.names;
         let engine = &trial.course.cluster;
@@ -187,24 +181,17 @@ impl<'c> Comparison<'c> {
     }
 
     fn basis(&self, trial: &Trial<'_>) -> String {
-        let known = self.known_ends(trial).0;
-        let end = if known == 1 { "workload says" } else { "workloads say" };
-        format!(
-            "the longest run that {known} running {end}; each may end sooner, and others may come ahead of it"
-        )
-    }
-
-    /// How many running groups say when they end at the latest, and how many do not.
-    fn known_ends(&self, trial: &Trial<'_>) -> (usize, usize) {
-        let running = trial.course.cluster.groups().map(|(group, _)| group);
-        let (known, unknown): (Vec<GroupId>, Vec<GroupId>) = running
-            .filter(|group| trial.course.is_running(*group))
-            .partition(|group| self.situation.times.longest.contains_key(group));
-        (known.len(), unknown.len())
+        let ends = self.outlook.ends(&trial.course);
+        let rest = "each may end sooner, and others may come ahead of it";
+        if ends.like_past == 0 {
+            let end = if ends.limited == 1 { "workload says" } else { "workloads say" };
+            return format!("the longest run that {} running {end}; {rest}", ends.limited);
+        }
+        format!("{}; others may come ahead of it", ends.basis())
     }
 
     fn endless(&self, trial: &Trial<'_>) -> Option<String> {
-        let (_, unknown) = self.known_ends(trial);
+        let unknown = self.outlook.ends(&trial.course).unknown;
         let subject = if unknown == 1 { "1 running workload does" } else { "running workloads do" };
         let count = if unknown == 1 { String::new() } else { format!("{unknown} ") };
         (unknown > 0)
@@ -212,10 +199,9 @@ impl<'c> Comparison<'c> {
     }
 
     /// How far it was looked for starts.
-    fn looked(&self, starts: &[Starts; 2]) -> String {
+    fn looked(&self, starts: &Forecast) -> String {
         let ahead = (self.horizon.0 - self.situation.snapshot.taken.0) / 1000;
-        let cut = starts.iter().filter_map(|starts| starts.cut).min();
-        match (ahead, cut) {
+        match (ahead, starts.cut) {
             (0, _) => "no start was looked for".to_owned(),
             (_, Some(cut)) => {
                 let seconds = (cut.0 - self.situation.snapshot.taken.0) / 1000;
@@ -310,7 +296,7 @@ impl<'c> Comparison<'c> {
         nodes.into_iter().collect()
     }
 
-    fn shifts(&self, [was, is]: [&Trial<'_>; 2], starts: &[[Starts; 2]; 2]) -> Vec<Shift> {
+    fn shifts(&self, [was, is]: [&Trial<'_>; 2], starts: &[Forecast; 2]) -> Vec<Shift> {
         let names = &self.situation.snapshot.ingest.context.names;
         let mut shifts = Vec::new();
         for (group, _) in was.course.cluster.groups() {
@@ -365,26 +351,4 @@ impl<'c> Comparison<'c> {
 
 fn limit(limit: Limit) -> String {
     limit.amount().map_or_else(|| "-1".to_owned(), decimal)
-}
-
-/// GPUs of a pod in thousandths; memory counts as the part that it is of a device of its node, else of nothing.
-fn gpu_milli(engine: &Engine, pod: PodId) -> i64 {
-    let Some(facts) = engine.pod_waiting(pod) else { return 0 };
-    let Shape { gpu, .. } = facts.shape;
-    match gpu {
-        GpuRequest::None => 0,
-        GpuRequest::Whole(count) => i64::from(count) * GPU_MILLI,
-        GpuRequest::Fraction { micro, devices } => i64::from(micro) * i64::from(devices) / 1000,
-        GpuRequest::Memory { mib, devices } => {
-            let node = engine.node_of(pod).and_then(|node| engine.node(node));
-            let memory_mib = node.map_or(0, |node| node.gpus.memory_mib);
-            if memory_mib == 0 {
-                return 0;
-            }
-            i64::from(mib) * GPU_MILLI / i64::from(memory_mib) * i64::from(devices)
-        }
-        GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {
-            instances.iter().map(|(_, count)| i64::from(*count) * GPU_MILLI).sum()
-        }
-    }
 }

@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 use super::change::{self, Change};
 use super::future::RunTimes;
+use super::past::longest;
 use super::title;
 use super::workload::{self, Grouped, Known};
 use crate::cluster::json::text;
-use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::output::clean;
+use crate::print::output::{Output, clean};
 
 /// Where a cluster was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -359,15 +359,6 @@ fn unreadable(what: &str, file: &str, missing: bool, cause: &str) -> Problem {
     cause.lines().take(6).fold(problem, |problem, line| problem.line(clean(line).into_owned()))
 }
 
-/// Where kinds of work say for how long they may run.
-const DEADLINES: [&str; 2] =
-    ["/spec/activeDeadlineSeconds", "/spec/runPolicy/activeDeadlineSeconds"];
-
-/// For how many seconds work may run, as it says itself.
-pub(super) fn longest(object: &Value) -> Option<i64> {
-    DEADLINES.iter().find_map(|at| object.pointer(at)?.as_i64())
-}
-
 /// An object in the namespace where it will be made.
 pub(crate) fn in_namespace(mut object: Value, namespace: &str) -> Value {
     if text(&object["metadata"]["namespace"]).is_empty() {
@@ -381,8 +372,8 @@ impl Situation {
     ///
     /// # Errors
     /// The server cannot be asked.
-    pub(crate) async fn live(reading: Reading<'_>, context: &mut Context) -> Result<Self, Error> {
-        live::read(reading, context).await
+    pub(crate) async fn live(reading: Reading<'_>, out: &mut Output) -> Result<Self, Error> {
+        live::read(reading, out).await
     }
 }
 

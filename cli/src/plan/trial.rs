@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{Change, Cluster as Engine, Config, Eviction, GroupId, NodeId, PodId, Timestamp};
 use kai_sim::course::{Course, Future};
+use kai_sim::forecast::Outset;
 
 use super::situation::Effects;
-
-/// Cycles that one look into the future may take: a long queue of large clusters ends somewhere.
-const CYCLES_MAX: u64 = 20_000;
 
 /// A pod that has to leave.
 #[derive(Clone, Debug)]
@@ -62,51 +60,17 @@ impl<'f> Trial<'f> {
         let started = running(&course).difference(&ran).copied().collect();
         Self { course, evicted, promised, started }
     }
+
+    /// The cluster at rest, from which time passes.
+    pub(super) fn outset<'t>(&'t self, config: &'t Config) -> Outset<'t> {
+        Outset { cluster: &self.course.cluster, config, now: self.course.now }
+    }
 }
 
 /// The groups that run.
 fn running(course: &Course<'_>) -> BTreeSet<GroupId> {
     let groups: Vec<GroupId> = course.cluster.groups().map(|(group, _)| group).collect();
     groups.into_iter().filter(|group| course.is_running(*group)).collect()
-}
-
-/// When groups start that wait in a cluster at rest.
-#[derive(Debug, Default)]
-pub(super) struct Starts {
-    /// The time of those that do within the horizon.
-    pub(super) at: BTreeMap<GroupId, Timestamp>,
-    /// Where the look ended, if that is before the horizon.
-    pub(super) cut: Option<Timestamp>,
-}
-
-/// Lets time pass until all of `waiting` have started, or nothing more happens.
-pub(super) fn starts(
-    trial: &Trial<'_>,
-    config: &Config,
-    future: &dyn Future,
-    (waiting, horizon): (&BTreeSet<GroupId>, Timestamp),
-) -> Starts {
-    let mut starts = Starts::default();
-    if waiting.is_empty() {
-        return starts;
-    }
-    let mut course =
-        Course::new(trial.course.cluster.clone(), config.clone(), trial.course.now, future);
-    let mut open = waiting.clone();
-    while !open.is_empty() && course.pass(horizon) {
-        course.settle();
-        let begun: Vec<GroupId> =
-            open.iter().copied().filter(|group| course.is_running(*group)).collect();
-        for group in begun {
-            open.remove(&group);
-            starts.at.insert(group, course.now);
-        }
-        if course.cycles > CYCLES_MAX {
-            starts.cut = Some(course.now);
-            break;
-        }
-    }
-    starts
 }
 
 /// Tells whether a group would start if nobody else were there.

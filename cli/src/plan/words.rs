@@ -8,6 +8,7 @@ use super::situation::{Origin, Situation};
 use crate::print::duration;
 use crate::print::error::Exit;
 use crate::print::output::clean;
+pub(crate) use crate::workload::eta::range;
 
 /// How far it is looked for starts when nothing else is said: 30 days.
 pub(crate) const HORIZON_SECONDS: i64 = 30 * 86_400;
@@ -85,19 +86,6 @@ pub(crate) fn state(start: &Start) -> String {
         }
         Start::Never => "can never start".to_owned(),
         Start::Unknown => "waits".to_owned(),
-    }
-}
-
-/// `in 2h10m to 2h45m`, `within 2h45m`, `in 2h10m or later`.
-pub(crate) fn range(earliest: i64, latest: Option<i64>) -> String {
-    let short = duration::short;
-    // What is sooner than a minute is now for anybody who reads it.
-    match latest {
-        Some(latest) if earliest < 60 => format!("within {}", short(latest)),
-        Some(latest) if short(earliest) == short(latest) => format!("in about {}", short(latest)),
-        Some(latest) => format!("in {} to {}", short(earliest), short(latest)),
-        None if earliest < 60 => "when others end, at no known time".to_owned(),
-        None => format!("in {} or later", short(earliest)),
     }
 }
 

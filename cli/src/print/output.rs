@@ -341,6 +341,11 @@ impl Output {
         }
     }
 
+    /// Whether what is said beside the data is seen.
+    pub(crate) fn talks(&self) -> bool {
+        !self.quiet
+    }
+
     /// Warns; silent under `--quiet`.
     pub fn warn(&mut self, text: &str) {
         let mark = Style::Warn.paint("warning:");

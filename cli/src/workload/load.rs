@@ -252,6 +252,7 @@ impl Assembly {
             explanation: None,
             eviction: None,
             devices: Vec::new(),
+            eta: None,
         });
     }
 
@@ -299,6 +300,7 @@ impl Assembly {
                 explanation: None,
                 eviction: None,
                 devices: Vec::new(),
+                eta: None,
             })
         });
         self.by_group.insert((namespace, name), at);
@@ -361,6 +363,7 @@ impl Workload {
             explanation: None,
             eviction: None,
             devices: Vec::new(),
+            eta: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Workload;
 use super::devices::{Device, OnDevice};
+use super::eta::Eta;
 use super::history::Eviction;
 use crate::cluster::json::text;
 
@@ -52,6 +53,8 @@ pub(crate) struct Row {
     pub(crate) gpu_held_milli: u64,
     /// Its place in its queue while it waits; 1 is tried first.
     pub(crate) position: Option<usize>,
+    /// When it starts, while it waits and where `--eta` asks.
+    pub(crate) eta: Option<Eta>,
     /// Nodes that its pods are on.
     pub(crate) nodes: Vec<String>,
     /// Shared devices that its pods are on.
@@ -93,6 +96,7 @@ impl Workload {
             gpu_milli: gpus.milli,
             gpu_held_milli: self.gpus_held().milli,
             position: self.position.map(|position| position.place),
+            eta: self.eta.clone(),
             nodes: self.nodes().into_iter().map(str::to_owned).collect(),
             devices: self.devices.iter().map(OnDevice::to_row).collect(),
             pod_groups: groups.collect(),

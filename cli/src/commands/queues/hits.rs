@@ -63,7 +63,7 @@ pub(super) async fn say(
         return Ok(0);
     }
     let reading = Reading { cluster, shard: names::DEFAULT_SHARD, save: None };
-    let outcome = match Situation::live(reading, context).await {
+    let outcome = match Situation::live(reading, &mut context.out).await {
         Ok(mut situation) => situation.plan(&Wish { changes, ..Wish::default() })?,
         Err(error) => {
             let why = error.to_string();

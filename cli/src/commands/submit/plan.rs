@@ -76,7 +76,7 @@ pub(super) async fn run(
     let rendered = Box::pin(render(args, Some(&cluster), context)).await?;
     let shard = kai_api::names::DEFAULT_SHARD;
     let reading = Reading { cluster: &cluster, shard, save: None };
-    let mut situation = Situation::live(reading, context).await?;
+    let mut situation = Situation::live(reading, &mut context.out).await?;
     let objects: Vec<Value> = rendered
         .workloads()
         .map(|object| in_namespace(object.clone(), &cluster.namespace))

@@ -4,10 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::goal::Goal;
 use crate::cluster::Cluster;
+use crate::cluster::queue::count;
 use crate::commands::outage::Outage;
+use crate::plan::eta;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
+use crate::workload::eta::When;
 use crate::workload::{Loaded, State, Workload, history, load};
 
 /// Which workload.
@@ -59,11 +62,17 @@ pub(super) struct Watch<'c> {
     timeout: Option<Duration>,
     pause: Duration,
     outage: Outage,
+    /// When it was last estimated when they start.
+    estimated: Option<Instant>,
 }
 
 /// Times between two looks: the first soon, since most answers come soon.
 const FIRST: Duration = Duration::from_millis(200);
 const LAST: Duration = Duration::from_secs(2);
+/// Who waits for so long wants to know for how much longer.
+const ESTIMATED_AFTER: Duration = Duration::from_secs(5);
+/// An estimate reads the whole cluster, so it is made anew this rarely.
+const ESTIMATED_AGAIN: Duration = Duration::from_mins(10);
 
 impl<'c> Watch<'c> {
     pub(super) fn new(
@@ -85,6 +94,7 @@ impl<'c> Watch<'c> {
             timeout,
             pause: FIRST,
             outage: Outage::default(),
+            estimated: None,
         }
     }
 
@@ -137,7 +147,38 @@ impl<'c> Watch<'c> {
             }
         }
         self.open = open;
+        if reached.is_empty() && self.is_estimate_due() && out.talks() {
+            self.estimate(out).await;
+        }
         Ok(reached)
+    }
+
+    fn is_estimate_due(&self) -> bool {
+        match self.estimated {
+            None => self.begin.elapsed() >= ESTIMATED_AFTER,
+            Some(last) => last.elapsed() >= ESTIMATED_AGAIN,
+        }
+    }
+
+    /// Says of those that wait for nodes where they stand, and when they start as far as anything tells.
+    async fn estimate(&mut self, out: &mut Output) {
+        let last = self.open.iter().filter_map(|seen| seen.last.as_ref());
+        let queued = last.filter(|(_, state)| state.phase.is_queued());
+        let workloads: Vec<Workload> = queued.map(|(workload, _)| workload.clone()).collect();
+        if workloads.is_empty() {
+            return;
+        }
+        self.estimated = Some(Instant::now());
+        let mut loaded = Loaded { workloads, hidden: Vec::new() };
+        loaded.find_positions(self.cluster).await;
+        Box::pin(eta::find(&mut loaded.workloads, self.cluster, out)).await;
+        let said: Vec<String> = loaded.workloads.iter().filter_map(outlook).collect();
+        said.iter().for_each(|line| out.talk(line));
+        // The moving line goes on with what is known now.
+        match said.as_slice() {
+            [one] => out.wait_for(one),
+            many => out.wait_for(&format!("waiting for {}", count(many.len(), "workload"))),
+        }
     }
 
     /// Why they wait was said before.
@@ -194,6 +235,19 @@ async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
             .into(),
         None => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into(),
     }
+}
+
+/// Where a workload stands, and when it starts.
+fn outlook(workload: &Workload) -> Option<String> {
+    let eta = workload.eta.as_ref()?;
+    let place = workload.position.map(|at| format!("position {} of {}, ", at.place, at.of));
+    let place = place.unwrap_or_default();
+    let start = match eta.when {
+        When::Now | When::Later => format!("starts {}", eta.sentence),
+        When::Never => format!("can never start: {}", eta.basis),
+        When::Unknown => format!("its start is {}", eta.sentence),
+    };
+    Some(format!("{}  {place}{}", clean(&workload.name), clean(&start)))
 }
 
 fn line(workload: &Workload, state: &State) -> String {

@@ -3,17 +3,16 @@
 use std::io::BufWriter;
 use std::path::Path;
 
-use kai_scheduler::snapshot::{Header, Snapshot, configuration, parameters, write};
+use kai_scheduler::snapshot::{Header, Part, Snapshot, configuration, parameters, write};
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
 
 use super::{Origin, Situation};
 use crate::cluster::Cluster;
-use crate::context::Context;
 use crate::plan::collect::{self, Collector};
-use crate::plan::settings;
+use crate::plan::{past, settings};
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::output::clean;
+use crate::print::output::{Output, clean};
 
 /// Objects on their way to the file; bounds the memory that a slow disk costs.
 const PARTS_MAX: usize = 64;
@@ -27,7 +26,7 @@ pub(crate) struct Reading<'r> {
     pub(crate) save: Option<&'r Path>,
 }
 
-pub(super) async fn read(reading: Reading<'_>, context: &mut Context) -> Result<Situation, Error> {
+pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situation, Error> {
     let Reading { cluster, shard, save } = reading;
     if let Some(path) = save.filter(|path| path.exists()) {
         let what = format!("the file {} exists", clean(&path.display().to_string()));
@@ -52,14 +51,20 @@ pub(super) async fn read(reading: Reading<'_>, context: &mut Context) -> Result<
         cluster,
         args: &settings.args,
         served: &served,
-        parts,
+        parts: parts.clone(),
         left_out: settings.notes.clone(),
         not_served: Vec::new(),
         is_quiet: true,
     };
-    context.out.wait_for("reading the cluster");
-    let collected = collector.collect(&mut context.out).await;
-    context.out.waited();
+    out.wait_for("reading the cluster");
+    let (collected, told) = futures::join!(collector.collect(out), past::read(cluster));
+    out.waited();
+    let left_out = told.left_out.into_iter().map(Part::LeftOut);
+    for part in told.parts.into_iter().chain(left_out) {
+        // A writer that is gone tells why itself.
+        let _ = parts.send(part).await;
+    }
+    drop(parts);
     let written = written.await.map_err(|error| failed(&error))?;
     collected?;
     written.map_err(|error| failed(&error))?;
@@ -70,7 +75,9 @@ pub(super) async fn read(reading: Reading<'_>, context: &mut Context) -> Result<
         })?;
     }
     let snapshot = Snapshot::read(temporary.path()).map_err(|error| failed(&error.problem))?;
-    Ok(Situation::new(snapshot, Origin::Cluster))
+    let mut situation = Situation::new(snapshot, Origin::Cluster);
+    situation.times.past = told.past;
+    Ok(situation)
 }
 
 fn failed(cause: &impl std::fmt::Display) -> Error {
