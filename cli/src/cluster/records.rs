@@ -15,7 +15,7 @@ use super::{Call, Cluster, Failure, Resource, Select};
 #[derive(Clone, Debug)]
 pub(crate) struct Day {
     pub(crate) namespace: String,
-    pub(crate) day: Date,
+    pub(crate) date: Date,
     /// By their UIDs.
     pub(crate) workloads: BTreeMap<String, WorkloadRecord>,
 }
@@ -55,7 +55,7 @@ pub(crate) async fn read(
 /// One object. What a newer version writes and this one cannot read is left out.
 pub(crate) fn parse(object: &Value) -> Option<Day> {
     let spec: DailyRecordSpec = serde_json::from_value(object["spec"].clone()).ok()?;
-    let day = spec.day.parse().ok()?;
+    let date = spec.day.parse().ok()?;
     let namespace = text(&object["metadata"]["namespace"]).to_owned();
-    Some(Day { namespace, day, workloads: spec.workloads })
+    Some(Day { namespace, date, workloads: spec.workloads })
 }

@@ -65,7 +65,7 @@ fn first(error: &Error) -> String {
         Error::Problems(problems) => {
             problems.first().map_or_else(String::new, |problem| problem.what.clone())
         }
-        _ => "the cluster cannot be read".to_owned(),
+        Error::Quiet(_) => "the cluster cannot be read".to_owned(),
     }
 }
 

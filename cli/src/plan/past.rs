@@ -121,7 +121,7 @@ async fn past(cluster: &Cluster) -> Result<Option<Vec<Day>>, Failure> {
 
 /// The runs of these days that have ended and were not broken off by an eviction. Pure.
 fn runs(mut days: Vec<Day>) -> Past {
-    days.sort_by_key(|day| day.day);
+    days.sort_by_key(|day| day.date);
     let mut runs: BTreeMap<String, Vec<WorkloadRecord>> = BTreeMap::new();
     for day in days {
         for (uid, record) in day.workloads {

@@ -37,7 +37,7 @@ pub(crate) async fn find_evictions(
 
 /// Adds the evictions that records tell of and events did not. Pure.
 fn mark_recorded(workloads: &mut Vec<Workload>, mut days: Vec<Day>, now: Timestamp) {
-    days.sort_by_key(|day| day.day);
+    days.sort_by_key(|day| day.date);
     // The newest record of each comes last, and is kept.
     let mut newest: BTreeMap<String, (String, WorkloadRecord)> = BTreeMap::new();
     for Day { namespace, workloads, .. } in days {
@@ -61,7 +61,7 @@ fn mark_recorded(workloads: &mut Vec<Workload>, mut days: Vec<Day>, now: Timesta
         let at = row.and_then(|row| row.at.as_ref()).map(|at| at.0);
         let is_fresh = at.is_some_and(|at| now.as_second() - at.as_second() < GONE_SECONDS_MAX);
         if let Some(row) = row.filter(|_| is_fresh && !is_known) {
-            workloads.push(gone(uid, namespace, &record, row));
+            workloads.push(gone(&uid, &namespace, &record, row));
         }
     }
     workloads.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
@@ -77,7 +77,7 @@ fn since_start<'r>(workload: &Workload, record: &'r WorkloadRecord) -> Option<&'
 }
 
 /// A workload of which nothing but its record is left.
-fn gone(uid: String, namespace: String, record: &WorkloadRecord, row: &EvictionRow) -> Workload {
+fn gone(uid: &str, namespace: &str, record: &WorkloadRecord, row: &EvictionRow) -> Workload {
     let pod = json!({"metadata": {"namespace": namespace, "name": record.name, "uid": uid}});
     Workload {
         resource: Resource::new(&record.api_version, &record.kind, ""),

@@ -222,7 +222,7 @@ impl Replay<'_> {
                     continue;
                 }
                 self.played.waited += 1;
-                let is_due = self.played.waited % self.play.every == 0;
+                let is_due = self.played.waited.is_multiple_of(self.play.every);
                 if is_due && self.course.now.0 - begin > WARM_UP {
                     self.foretell(group);
                 }

@@ -113,7 +113,7 @@ async fn load(
             return Err(cluster.explain(&call, &failure));
         }
     };
-    let days = days.into_iter().filter(|day| period.has(day.day));
+    let days = days.into_iter().filter(|day| period.has(day.date));
     let mut rows: Vec<Entry> = days.flat_map(entries).collect();
     rows.sort_by(|one, other| {
         (one.day, &one.namespace, &one.record.created.as_ref().map(|at| at.0), &one.record.name)
@@ -138,7 +138,7 @@ fn no_records() -> Error {
 
 /// The workloads of one object.
 fn entries(of: Day) -> impl Iterator<Item = Entry> {
-    let Day { namespace, day, workloads } = of;
+    let Day { namespace, date: day, workloads } = of;
     workloads.into_iter().map(move |(uid, record)| Entry {
         namespace: namespace.clone(),
         day,

@@ -173,7 +173,9 @@ impl<'c> Watch<'c> {
         loaded.find_positions(self.cluster).await;
         Box::pin(eta::find(&mut loaded.workloads, self.cluster, out)).await;
         let said: Vec<String> = loaded.workloads.iter().filter_map(outlook).collect();
-        said.iter().for_each(|line| out.talk(line));
+        for line in &said {
+            out.talk(line);
+        }
         // The moving line goes on with what is known now.
         match said.as_slice() {
             [one] => out.wait_for(one),
