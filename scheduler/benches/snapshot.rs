@@ -1,4 +1,4 @@
-//! What reading a snapshot costs, over sizes. Source: docs/performance.md, the decision.
+//! Describes what reading a snapshot costs, over sizes. Source: docs/performance.md, the decision.
 //!
 //! `snapshot B43 PODS` prints a JSON line: `id`, `size`, `wall_ms` (the median), `peak_mib` (the most memory that the
 //! process had). `--once` reads once, for callgrind. The file is made before, one object at a time, so that making it

@@ -121,7 +121,7 @@ impl ShareTask {
     }
 }
 
-/// What became of a write.
+/// Says what became of a write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The pod of this number and UID is bound to this node.
@@ -134,7 +134,7 @@ pub enum Outcome {
         uid: Box<str>,
         /// The node.
         node: Box<str>,
-        /// Why not.
+        /// Says why not.
         reason: String,
         /// The volumes that its claims were to get.
         volumes: Vec<VolumeGrant>,

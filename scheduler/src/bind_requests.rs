@@ -40,7 +40,7 @@ struct PageMeta {
     next: String,
 }
 
-/// What is to be done about a request.
+/// Says what is to be done about a request.
 #[derive(Debug)]
 pub(crate) enum Fate {
     /// It goes with its pod.

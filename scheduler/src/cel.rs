@@ -28,9 +28,9 @@ use kube_cel::{
 use cost::Budget;
 pub use question::{Answer, Attribute, Described, Question, Verdict};
 
-/// What one evaluation of a selector may cost. Source: `CELSelectorExpressionMaxCost` of `resource.k8s.io`.
+/// Says what one evaluation of a selector may cost. Source: `CELSelectorExpressionMaxCost` of `resource.k8s.io`.
 pub const COST_MAX: u64 = 1_000_000;
-/// How deep an expression with its charges may be; the parser takes no text that comes near it but by loops in loops.
+/// Sets how deep an expression with its charges may be; the parser takes no text that comes near it but by loops in loops.
 const DEPTH_MAX: usize = 1_000;
 /// The stack that a [`Selector`] may need: the interpreter calls itself for each level of an expression.
 pub const STACK_BYTES: usize = 128 * 1024 * 1024;

@@ -25,20 +25,20 @@ mod group_writes;
 use allocation::{allocation, device_names};
 pub use group_writes::{GroupWrites, ReadGroup};
 
-/// What turning changes into tasks needs besides the names.
+/// Holds what turning changes into tasks needs besides the names.
 #[derive(Debug)]
 pub struct Dispatch {
     /// The pool as messages name it.
     pub pool: String,
     /// The label of the pool and its value, where the shard has one.
     pub pool_label: Option<(Box<str>, Box<str>)>,
-    /// Who says events.
+    /// Says who says events.
     pub component: Arc<str>,
     /// Say on a pod that it is about to be evicted.
     pub announces_evictions: bool,
     /// Have the API server judge evictions by budgets of disruptions.
     pub asks_budgets: bool,
-    /// Where evictions are counted.
+    /// Says where evictions are counted.
     pub metrics: Metrics,
     /// The version of `resource.k8s.io` that is written.
     pub devices_version: &'static str,

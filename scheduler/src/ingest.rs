@@ -109,12 +109,12 @@ const POD: kind::Hooks = kind::Hooks {
 /// Each kind has an index of its own, which sees no other; pods alone need several.
 #[derive(Debug)]
 pub struct Ingest {
-    /// What all kinds share: names, rules, and what comes out.
+    /// Holds what all kinds share: names, rules, and what comes out.
     pub context: Context,
     /// The settings of our node pool.
     pub shards: Shards,
     queues: queue::Queues,
-    /// What the objects of groups say.
+    /// Holds what the objects of groups say.
     pub groups: Groups,
     /// Pods that terminate.
     releasing: pod::releasing::ReleasingPods,

@@ -29,18 +29,18 @@ pub use eviction::eviction;
 pub use explanation::explanation;
 pub use sentence::{Asked, Need, larger_than_all_nodes, larger_than_nodes, split};
 
-/// Why a group waits, as conditions and events say it.
+/// Says why a group waits, as conditions and events say it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Told {
-    /// What keeps it waiting, in the order in which it was found; empty where only gates do.
+    /// Holds what keeps it waiting, in the order in which it was found; empty where only gates do.
     pub errors: Vec<Error>,
     /// The pod that found no room, by number, and what is said of it alone.
     pub pod: Option<(u32, String)>,
-    /// Whether the same is said of the other pods that wait: each was turned away from nodes of the pods before it.
+    /// Tells whether the same is said of the other pods that wait: each was turned away from nodes of the pods before it.
     pub is_of_each: bool,
-    /// What every message begins with: the node pool, where the group goes on to another.
+    /// Holds what every message begins with: the node pool, where the group goes on to another.
     pub prefix: String,
-    /// Whether the text has the detailed form: a line for each error, with the sub-group or the domain before it.
+    /// Tells whether the text has the detailed form: a line for each error, with the sub-group or the domain before it.
     pub is_detailed: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Error {
     pub code: &'static str,
     /// The sentence.
     pub message: String,
-    /// What goes before it in the detailed form: the sub-group, the domain.
+    /// Holds what goes before it in the detailed form: the sub-group, the domain.
     pub label: String,
     /// The numbers of the queue.
     pub queue: Option<Value>,
@@ -126,7 +126,7 @@ pub struct Waiting<'w> {
     pub group: u32,
     /// As the engine has them; none, and it is one of pods alone without a delay.
     pub facts: Option<&'w Group>,
-    /// What all is called.
+    /// Holds what all is called.
     pub names: &'w Names,
 }
 

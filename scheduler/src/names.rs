@@ -55,17 +55,17 @@ pub struct Names {
     pub claims: Table<ClaimRow>,
     /// Devices of resource slices by `driver/pool/device`.
     pub slice_devices: Table<SliceDeviceRow>,
-    /// Which nodes reach devices of several nodes: node selectors as JSON, empty for all nodes.
+    /// Says which nodes reach devices of several nodes: node selectors as JSON, empty for all nodes.
     pub reaches: Table<ReachRow>,
     /// Counters that devices draw from by `driver/pool/set/counter`.
     pub counters: Table<()>,
-    /// What device classes configure, by name: copied into allocations.
+    /// Holds what device classes configure, by name: copied into allocations.
     pub device_configs: HashMap<Box<str>, Vec<serde_json::Value>>,
     /// The device class that serves a resource where no device plugin does.
     pub backing: HashMap<Lane, Box<str>>,
     /// Our node pool, as messages name it.
     pub pool: Box<str>,
-    /// Whether messages have the detailed form.
+    /// Tells whether messages have the detailed form.
     pub is_detailed: bool,
     lanes: HashMap<Box<str>, Lane>,
     resources: Vec<Box<str>>,
@@ -73,14 +73,14 @@ pub struct Names {
     scratch: String,
 }
 
-/// Whether an object is there, and who refers to it.
+/// Tells whether an object is there, and who refers to it.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Presence {
     /// The object is there.
     pub is_there: bool,
     /// In which full list it was last seen.
     pub generation: u32,
-    /// How many other rows refer to this one.
+    /// Says how many other rows refer to this one.
     pub references: u32,
 }
 
@@ -102,10 +102,10 @@ macro_rules! present {
 
 present!(NodeRow, QueueRow, TopologyRow, GroupRow, PodRow, ClaimRow);
 
-/// What is kept of a node.
+/// Holds what is kept of a node.
 #[derive(Debug, Default)]
 pub struct NodeRow {
-    /// Whether it is there.
+    /// Tells whether it is there.
     pub presence: Presence,
     /// The names of its NUMA zones, in order.
     pub zones: Vec<Box<str>>,
@@ -113,10 +113,10 @@ pub struct NodeRow {
     pub gpu_memory_mib: u32,
 }
 
-/// What is kept of a queue.
+/// Holds what is kept of a queue.
 #[derive(Debug, Default)]
 pub struct QueueRow {
-    /// Whether it is there.
+    /// Tells whether it is there.
     pub presence: Presence,
     /// The queue above, by number.
     pub parent: Option<u32>,
@@ -124,10 +124,10 @@ pub struct QueueRow {
     pub display_name: Box<str>,
 }
 
-/// What is kept of a group.
+/// Holds what is kept of a group.
 #[derive(Debug, Default)]
 pub struct GroupRow {
-    /// Whether it is there.
+    /// Tells whether it is there.
     pub presence: Presence,
     /// Its UID.
     pub uid: Box<str>,
@@ -135,23 +135,23 @@ pub struct GroupRow {
     pub queue: Option<u32>,
     /// Its pods.
     pub pods: Vec<u32>,
-    /// Whether it names a topology, so that aliases matter.
+    /// Tells whether it names a topology, so that aliases matter.
     pub has_topology: bool,
 }
 
-/// What is kept of a topology.
+/// Holds what is kept of a topology.
 #[derive(Debug, Default)]
 pub struct TopologyRow {
-    /// Whether it is there.
+    /// Tells whether it is there.
     pub presence: Presence,
     /// Aliases of levels and the node labels they stand for.
     pub aliases: Vec<(Box<str>, Symbol)>,
 }
 
-/// What is kept of a pod.
+/// Holds what is kept of a pod.
 #[derive(Debug, Default)]
 pub struct PodRow {
-    /// Whether it is there.
+    /// Tells whether it is there.
     pub presence: Presence,
     /// Its namespace.
     pub namespace: Box<str>,
@@ -167,13 +167,13 @@ pub struct PodRow {
     pub claims: Vec<u32>,
     /// It asks for a part of a GPU.
     pub is_fractional: bool,
-    /// Where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
+    /// Says where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
     pub maps: Option<Box<Maps>>,
     /// Labels of it that name shared GPUs.
     pub gpu_labels: Vec<Box<str>>,
     /// It is told of to who keeps shared GPUs.
     pub shares: bool,
-    /// What it held of GPUs when its node was first seen: labels and annotations that are changed later mean nothing.
+    /// Holds what it held of GPUs when its node was first seen: labels and annotations that are changed later mean nothing.
     pub bound: Option<Bound>,
     /// The message of its condition `PodScheduled=False`, where it has one.
     pub unschedulable: Option<Box<str>>,
@@ -185,26 +185,26 @@ pub struct PodRow {
     pub nominated: Option<u32>,
 }
 
-/// What a pod with a node holds of GPUs.
+/// Says what a pod with a node holds of GPUs.
 #[derive(Debug, Clone)]
 pub enum Bound {
     /// Nothing.
     Plain,
-    /// What it asked for, and the groups of its shared devices.
+    /// Holds what it asked for, and the groups of its shared devices.
     Gpus(Box<(kai_engine::GpuRequest, Box<[DeviceId]>)>),
 }
 
-/// What is kept of a shared GPU.
+/// Holds what is kept of a shared GPU.
 #[derive(Debug, Default)]
 pub struct DeviceRow {
-    /// What the engine calls it.
+    /// Holds what the engine calls it.
     pub id: Option<DeviceId>,
 }
 
-/// What is kept of a resource claim.
+/// Holds what is kept of a resource claim.
 #[derive(Debug, Default)]
 pub struct ClaimRow {
-    /// Whether it is there.
+    /// Tells whether it is there.
     pub presence: Presence,
     /// Its UID.
     pub uid: Box<str>,
@@ -225,7 +225,7 @@ pub struct AskedFor {
     pub request: Box<str>,
     /// Its device class.
     pub class: Box<str>,
-    /// What it selects, by number.
+    /// Holds what it selects, by number.
     pub selection: u32,
     /// It is for access to devices whoever has them.
     pub admin: bool,
@@ -233,35 +233,35 @@ pub struct AskedFor {
     pub tolerations: Vec<serde_json::Value>,
 }
 
-/// What is kept of a device of a resource slice.
+/// Holds what is kept of a device of a resource slice.
 #[derive(Debug, Default)]
 pub struct SliceDeviceRow {
-    /// What an allocation says of it besides its name, where there is anything.
+    /// Holds what an allocation says of it besides its name, where there is anything.
     pub special: Option<Box<SpecialDevice>>,
 }
 
-/// What an allocation says of a device.
+/// Holds what an allocation says of a device.
 #[derive(Debug, Default)]
 pub struct SpecialDevice {
-    /// Which nodes reach it, by number; none where it is of one node, or bound to the one where it is given away.
+    /// Says which nodes reach it, by number; none where it is of one node, or bound to the one where it is given away.
     pub reach: Option<u32>,
     /// Conditions of the device that have to hold before a pod with it is bound.
     pub binding_conditions: Vec<Box<str>>,
     /// Conditions of which none may hold.
     pub binding_failure_conditions: Vec<Box<str>>,
-    /// Where claims share it: per selection what a claim takes of each capacity, in thousandths.
+    /// Says where claims share it: per selection what a claim takes of each capacity, in thousandths.
     pub shares: Option<Vec<Taken>>,
 }
 
-/// What a claim takes of a device that claims share: the selection, and per capacity an amount in thousandths.
+/// Holds what a claim takes of a device that claims share: the selection, and per capacity an amount in thousandths.
 pub type Taken = (u32, Vec<(Box<str>, i64)>);
 
-/// Which nodes reach devices.
+/// Says which nodes reach devices.
 #[derive(Debug, Default)]
 pub struct ReachRow {
     /// The node selector as written; none for all nodes.
     pub selector: Option<serde_json::Value>,
-    /// What has to hold for a node.
+    /// Holds what has to hold for a node.
     pub terms: Vec<Vec<kai_engine::Requirement>>,
 }
 

@@ -33,26 +33,26 @@ use desired::{Condition, GroupReport, View, desired, explanation};
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
 /// must pass before it is said anew.
 const RESAY_MILLISECONDS: i64 = 5_000;
-/// What waits is explained after so long: most of what waits is bound sooner, and two writes are saved.
+/// Delays explanations by so long: most of what waits is bound sooner, and two writes are saved.
 const EXPLAIN_MILLISECONDS: i64 = 250;
 /// Numbers beside the sentence of an explanation are written anew after so long.
 const NUMBERS_MILLISECONDS: i64 = 10_000;
 /// A write that failed for no reason of its own is tried again after this.
 const RETRY_MILLISECONDS: i64 = 1_000;
 
-/// What was said, and what was put off.
+/// Holds what was said, and what was put off.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Groups to look at again, by when.
     later: BTreeSet<(i64, u32)>,
-    /// What was said of groups, by number.
+    /// Holds what was said of groups, by number.
     said: HashMap<u32, Memory>,
 }
 
-/// What was said of a group.
+/// Holds what was said of a group.
 #[derive(Debug, Default)]
 struct Memory {
-    /// What was said last by events; nothing is said twice.
+    /// Holds what was said last by events; nothing is said twice.
     said: Option<Said>,
     /// When it was explained last, in milliseconds.
     explained: i64,
@@ -60,7 +60,7 @@ struct Memory {
     waits_since: Option<i64>,
 }
 
-/// What an event said of a group.
+/// Holds what an event said of a group.
 #[derive(Debug, Clone, Copy)]
 struct Said {
     /// The code of the reason.
@@ -74,15 +74,15 @@ struct Said {
 /// All that a report is made from, and what remembers what is written of it.
 #[derive(Debug)]
 pub struct Context<'c> {
-    /// What was decided.
+    /// Holds what was decided.
     pub cluster: &'c Cluster,
-    /// What the objects of groups say.
+    /// Holds what the objects of groups say.
     pub objects: &'c Groups,
-    /// What all is called, and what pods were marked with.
+    /// Holds what all is called, and what pods were marked with.
     pub names: &'c mut Names,
-    /// What our writes made of groups.
+    /// Holds what our writes made of groups.
     pub writes: &'c mut GroupWrites,
-    /// Who says it, and of which pool.
+    /// Says who says it, and of which pool.
     pub dispatch: &'c Dispatch,
     /// In milliseconds.
     pub now: i64,
@@ -252,7 +252,7 @@ impl Report {
     }
 }
 
-/// What events and conditions of pods say.
+/// Holds what events and conditions of pods say.
 #[derive(Debug)]
 struct Events {
     tasks: Vec<Task>,
@@ -260,7 +260,7 @@ struct Events {
     are_early: bool,
 }
 
-/// Whether something was said before.
+/// Says whether something was said before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum News {
     /// Not yet, or not so.

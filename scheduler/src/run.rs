@@ -48,14 +48,14 @@ const REST_FACTOR: u32 = 2;
 const REST_MAX: Duration = Duration::from_millis(100);
 /// The engine's own check runs this often; it costs as much as rebuilding everything.
 const CHECK_EVERY: u64 = 1000;
-/// What was last heard longer ago may be long untrue: nothing is decided on it.
+/// Bounds the age of what was heard last: after longer it may be untrue, and nothing is decided on it.
 const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
 /// While past use is waited for, so long between two looks at what else came.
 const AWAIT_PAUSE: Duration = Duration::from_millis(50);
 /// Events taken in one go before a cycle may start.
 const BATCHES_MAX: usize = 10_000;
 
-/// Why the loop ended.
+/// Says why the loop ended.
 #[derive(PartialEq, Eq, Debug)]
 pub enum End {
     /// It was asked to.
@@ -64,13 +64,13 @@ pub enum End {
     Lost,
 }
 
-/// Why the loop cannot go on.
+/// Says why the loop cannot go on.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
     /// The engine's derived state does not follow from the facts.
     #[error("the engine's check found {count} differences, the first: {first}")]
     Check {
-        /// How many.
+        /// Their number.
         count: usize,
         /// The first.
         first: String,
@@ -88,11 +88,11 @@ pub struct Channels {
     pub tasks: mpsc::UnboundedSender<Vec<Task>>,
     /// Ask a watch for a full list.
     pub resync: [Arc<Notify>; Kind::COUNT],
-    /// What queues used in the past.
+    /// Holds what queues used in the past.
     pub usage: Feed,
     /// Selectors are evaluated there.
     pub selecting: cel::desk::Desk,
-    /// Who asks in which order groups have their turns.
+    /// Says who asks in which order groups have their turns.
     pub order: Desk,
 }
 
@@ -103,15 +103,15 @@ pub struct Run {
     pub ingest: Ingest,
     /// The engine's state.
     pub cluster: Cluster,
-    /// Where the configuration comes from.
+    /// Says where the configuration comes from.
     pub source: Source,
-    /// What the operator chose.
+    /// Holds what the operator chose.
     pub config: Config,
     /// Changes to tasks.
     pub dispatch: Dispatch,
-    /// What to answer when asked.
+    /// Holds what to answer when asked.
     pub health: Health,
-    /// What to count.
+    /// Holds what to count.
     pub metrics: Metrics,
     /// Shares and use of queues.
     pub gauges: QueueGauges,
@@ -125,17 +125,17 @@ pub struct Run {
     pub held: Vec<(Timestamp, u32)>,
     /// Binds of pods of a group that failed in a row.
     pub bind_failures: HashMap<u32, u32>,
-    /// What our writes made of groups.
+    /// Holds what our writes made of groups.
     pub writes: GroupWrites,
     /// Up to which version each kind is taken in; none before its first full list.
     pub versions: [Option<String>; Kind::COUNT],
     /// Kinds that have to be listed again before anything is decided.
     pub awaited: [Awaited; Kind::COUNT],
-    /// How many cycles there were.
+    /// Says how many cycles there were.
     pub cycles: u64,
 }
 
-/// Whether a kind has to be listed again: something that was left out when it was read matters now.
+/// Says whether a kind has to be listed again: something that was left out when it was read matters now.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Awaited {
     /// It has not.

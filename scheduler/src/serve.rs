@@ -1,4 +1,4 @@
-//! What is answered over HTTP: health, metrics, the order in which groups have their turns.
+//! Describes what is answered over HTTP: health, metrics, the order in which groups have their turns.
 
 pub mod health;
 pub mod metrics;

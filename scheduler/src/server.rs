@@ -1,4 +1,4 @@
-//! How the API server is talked to: requests bounded in time, and what is read of its JSON.
+//! Describes how the API server is talked to: requests bounded in time, and what is read of its JSON.
 
 pub mod call;
 mod failure;

@@ -1,4 +1,4 @@
-//! What an operator chooses: the command line, KAI's configuration file, a `SchedulingShard`.
+//! Describes what an operator chooses: the command line, KAI's configuration file, a `SchedulingShard`.
 
 mod args;
 pub mod config;

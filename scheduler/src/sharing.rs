@@ -54,10 +54,10 @@ const RETRY_MS: i64 = 2_000;
 /// A device of a node that is not known is looked at again after so long, in milliseconds.
 const STRANGE_MS: i64 = 10_000;
 
-/// What is known of shared GPUs, and what is under way.
+/// Holds what is known of shared GPUs, and what is under way.
 #[derive(Debug, Default)]
 pub struct Sharing {
-    /// How reservation pods are made.
+    /// Says how reservation pods are made.
     template: Arc<Template>,
     /// A reservation pod that says nothing for so long has failed; milliseconds.
     patience_ms: i64,
@@ -75,7 +75,7 @@ pub struct Sharing {
     due: BTreeSet<u32>,
     /// Devices and pods to look at again at some time.
     later: Vec<(i64, Again)>,
-    /// What the engine has to be told.
+    /// Holds what the engine has to be told.
     deltas: Vec<Delta>,
     /// Binds that came to nothing.
     failed: Vec<Failed>,
@@ -83,7 +83,7 @@ pub struct Sharing {
     has_swept: bool,
 }
 
-/// What to look at again.
+/// Says what to look at again.
 #[derive(Clone, Copy, Debug)]
 enum Again {
     Device(u32),
@@ -97,13 +97,13 @@ struct Sharer {
     labelled: Vec<u32>,
     /// Groups of devices that count it among their users or binds.
     held: BTreeSet<u32>,
-    /// How far it is.
+    /// Says how far it is.
     stage: Stage,
     /// Its labels are being removed.
     is_stripping: bool,
 }
 
-/// How far a pod is with its share.
+/// Says how far a pod is with its share.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Stage {
     /// It has no node, and nobody binds it.
@@ -120,7 +120,7 @@ enum Stage {
 pub struct Failed {
     /// The bind.
     pub bind: Bind,
-    /// Why.
+    /// Says why.
     pub reason: String,
     /// The cause is the node's, which is set aside: the pod need not wait before it is placed elsewhere.
     pub is_of_node: bool,

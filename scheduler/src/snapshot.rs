@@ -48,19 +48,19 @@ const PASSES_MAX: u32 = 16;
 pub struct Snapshot {
     /// The part of the scheduler's command line that the file carries; the rest are defaults.
     pub args: Args,
-    /// What the file's configuration asks for, with what of it has no effect here.
+    /// Holds what the file's configuration asks for, with what of it has no effect here.
     pub settings: Settings,
     /// Names, and the way in for more objects: apply them, then [`Snapshot::tell`].
     pub ingest: Ingest,
     /// The engine's state.
     pub cluster: Cluster,
-    /// How many objects each array of the file has; arrays that the settings leave out are not there.
+    /// Says how many objects each array of the file has; arrays that the settings leave out are not there.
     pub counts: BTreeMap<&'static str, usize>,
     /// When it was taken. KAI does not say; then it is the newest moment that an object names.
     pub taken: Timestamp,
-    /// Whether the file says when it was taken.
+    /// Tells whether the file says when it was taken.
     pub is_dated: bool,
-    /// What whoever wrote it could not read, a sentence each; KAI does not say.
+    /// Holds what whoever wrote it could not read, a sentence each; KAI does not say.
     pub left_out: Vec<String>,
     /// The version of the API server, where the file says it.
     pub server_version: Option<String>,

@@ -43,7 +43,7 @@ const BATCHES_MAX: usize = 256;
 /// The pause between two attempts to take or to renew the Lease, with election.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Why the scheduler ended.
+/// Says why the scheduler ended.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
     /// The API server is not known.
@@ -126,7 +126,7 @@ fn lease_name(args: &Args) -> String {
     }
 }
 
-/// What outlives a turn of leading.
+/// Holds what outlives a turn of leading.
 struct Shared {
     args: Args,
     client: Client,
@@ -332,7 +332,7 @@ impl Shared {
     }
 }
 
-/// How `resource.k8s.io` is served.
+/// Says how `resource.k8s.io` is served.
 #[derive(Clone, Copy, Debug)]
 struct Devices {
     /// The newest version; where none is served the newest of all, which reads as empty lists.

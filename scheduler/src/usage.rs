@@ -1,4 +1,4 @@
-//! What queues used in the past, read from Prometheus in the background; the last answer counts in fair shares.
+//! Describes what queues used in the past, read from Prometheus in the background; the last answer counts in fair shares.
 //!
 //! ```text
 //! SchedulingShard ─► Params ─► Feed ──wanted──► keep: every fetchInterval 6 queries ─► Usage ─► Feed ─► Queue.usage_micro
@@ -29,7 +29,7 @@ pub use params::Params;
 
 use client::Failure;
 
-/// What each queue used, by name, in millionths of what there was.
+/// Holds what each queue used, by name, in millionths of what there was.
 pub type Usage = BTreeMap<Box<str>, PerLane<u64>>;
 
 /// The loop's end of the task: what is wanted goes in, answers come out.
@@ -50,7 +50,7 @@ pub struct Task {
     answers: mpsc::Sender<Usage>,
     /// Namespace of the database that KAI's operator sets up; asked where no address is given.
     namespace: String,
-    /// How long queries take.
+    /// Says how long queries take.
     latency: Histogram,
 }
 

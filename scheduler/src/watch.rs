@@ -33,7 +33,7 @@ mod line;
 
 use line::{Line, Problem};
 
-/// What a watch tells.
+/// Says what a watch tells.
 #[derive(Debug)]
 pub enum Event {
     /// A full list begins: what is not applied until its end is gone.
@@ -46,11 +46,11 @@ pub enum Event {
     Deleted(Kind, Bytes),
     /// Nothing more came before this version.
     Passed(Kind, String),
-    /// Where to resume? None: with a full list.
+    /// Resumes from here; none: with a full list.
     Resume(Kind, oneshot::Sender<Option<String>>),
 }
 
-/// Where a kind is found.
+/// Says where a kind is found.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The kind of its objects.
@@ -84,7 +84,7 @@ const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;
 /// An expired token is read anew by the client; one that is refused this often stays refused.
 const UNAUTHORIZED_MAX: u32 = 3;
 
-/// Why a watch stopped for good.
+/// Says why a watch stopped for good.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
     /// The API server does not accept our credentials.

@@ -1,4 +1,4 @@
-//! What is scheduled: nodes, queues, groups and pods, created many at once.
+//! Describes what is scheduled: nodes, queues, groups and pods, created many at once.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 /// Requests at once.
 const FLIGHTS: usize = 16;
-/// How long anything may take.
+/// Sets how long anything may take.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Creates and waits.
@@ -204,7 +204,7 @@ impl Load {
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const RESERVATIONS: &str = "/api/v1/namespaces/kai-resource-reservation/pods";
 
-/// What pods ask for.
+/// Says what pods ask for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// One GPU.

@@ -15,7 +15,7 @@ use kube::{
 };
 use tempfile::TempDir;
 
-/// How long the API server may take to its first answer.
+/// Sets how long the API server may take to its first answer.
 const READY_MAX: Duration = Duration::from_mins(1);
 
 /// A process that ends with its handle.

@@ -36,11 +36,11 @@ pub struct Ask {
     pub place: Place,
     /// The UUIDs that its reservation pods say.
     pub among: Vec<Box<str>>,
-    /// How reservation pods are made.
+    /// Says how reservation pods are made.
     pub template: Arc<Template>,
 }
 
-/// What is read of a config map.
+/// Holds what is read of a config map.
 #[derive(Deserialize)]
 struct Told<'a> {
     #[serde(borrow, default)]

@@ -48,15 +48,15 @@ pub struct Bind {
     pub claims: Vec<ClaimGrant>,
     /// Its volume claims without a volume, which get theirs before the bind.
     pub volumes: Vec<VolumeGrant>,
-    /// What stands in for its extended resources: a claim is made for it before the bind.
+    /// Holds what stands in for its extended resources: a claim is made for it before the bind.
     pub extended: Option<Box<ExtendedGrant>>,
-    /// What it will hold of NUMA zones, as its annotation says it.
+    /// Holds what it will hold of NUMA zones, as its annotation says it.
     pub zones: Option<String>,
     /// Its shares of GPUs, whose devices it is told before the bind.
     pub share: Option<Box<ShareGrant>>,
 }
 
-/// How a bind stands, by a read.
+/// Says how a bind stands, by a read.
 #[derive(Debug, PartialEq, Eq)]
 enum Standing {
     /// On our node.
@@ -71,7 +71,7 @@ enum Standing {
     Unknown,
 }
 
-/// What is reserved for a pod before its bind.
+/// Holds what is reserved for a pod before its bind.
 #[derive(Debug, Default)]
 struct Held<'b> {
     claims: Vec<Reservation<'b>>,

@@ -17,14 +17,14 @@ use crate::server::call::{Failure, Form, call, read};
 
 /// Nobody deletes a claim that has devices.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
-/// How long devices may take to be ready. Source: the scheduler of Kubernetes, `bindingTimeout`.
+/// Sets how long devices may take to be ready. Source: the scheduler of Kubernetes, `bindingTimeout`.
 const READY_WITHIN: Duration = Duration::from_mins(10);
 /// A claim is looked at this often while its devices get ready.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often a claim is read again that others write too.
+/// Sets how often a claim is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 
-/// What one claim of a pod is to hold.
+/// Holds what one claim of a pod is to hold.
 #[derive(Clone, Debug)]
 pub struct ClaimGrant {
     /// Its path.
@@ -220,7 +220,7 @@ fn awaits_conditions(allocation: &Value) -> bool {
     results.into_iter().any(|one| one["bindingConditions"].is_array())
 }
 
-/// How the conditions stand that devices of a claim set for a bind.
+/// Says how the conditions stand that devices of a claim set for a bind.
 #[derive(Debug, PartialEq, Eq)]
 enum Readiness {
     /// All hold.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Write;
 use crate::server::call::{Form, call};
 
-/// What an event is about.
+/// Holds what an event is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     /// `Pod` or `PodGroup`.
@@ -24,9 +24,9 @@ pub struct Target {
 /// One event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What it is about.
+    /// The object that it is about.
     pub target: Target,
-    /// Whether it is a warning.
+    /// Tells whether it is a warning.
     pub is_warning: bool,
     /// Its reason.
     pub reason: &'static str,
@@ -34,7 +34,7 @@ pub struct Event {
     pub message: String,
     /// Its annotations.
     pub annotations: Vec<(&'static str, String)>,
-    /// Who says it.
+    /// The component that says it.
     pub component: std::sync::Arc<str>,
 }
 

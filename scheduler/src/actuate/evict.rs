@@ -23,9 +23,9 @@ pub struct Evict {
     pub namespace: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// Why, where the condition `DisruptionTarget` is asked for before.
+    /// Says why, where the condition `DisruptionTarget` is asked for before.
     pub condition: Option<String>,
-    /// Whether budgets of disruptions are asked.
+    /// Tells whether budgets of disruptions are asked.
     pub asks_budgets: bool,
 }
 

@@ -18,14 +18,14 @@ use crate::server::call::{Failure, Form, call, read};
 /// Says that a claim was made for extended resources.
 pub(crate) const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 
-/// What the claim of a pod is to hold.
+/// Holds what the claim of a pod is to hold.
 #[derive(Clone, Debug)]
 pub struct ExtendedGrant {
     /// The version of `resource.k8s.io` that is written.
     pub version: &'static str,
     /// The node.
     pub node: Box<str>,
-    /// What stands in for each of the resources.
+    /// Holds what stands in for each of the resources.
     pub backed: Vec<Backed>,
 }
 
@@ -36,7 +36,7 @@ pub struct Backed {
     pub resource: Box<str>,
     /// The device class that serves it.
     pub class: Box<str>,
-    /// What the class configures.
+    /// Holds what the class configures.
     pub config: Vec<Value>,
     /// Driver, pool and name of each device.
     pub devices: Vec<[Box<str>; 3]>,

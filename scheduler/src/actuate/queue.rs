@@ -1,4 +1,4 @@
-//! What waits to be written: what is urgent goes first, and no condition comes after a bind that overtook it.
+//! Describes what waits to be written: what is urgent goes first, and no condition comes after a bind that overtook it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,13 +17,13 @@ const QUIET_MAX: usize = 8;
 const QUIET_FIRST: usize = 1;
 /// After so many have landed in a row one more may fly.
 const QUIET_STEP: usize = 8;
-/// Where so many quiet ones wait, one flies beside the urgent ones: where binds never pause, what is said of them lags
+/// Lets one quiet write fly beside the urgent ones where so many wait: where binds never pause, what is said of them lags
 /// but does not pile up without end.
 const QUIET_LAG: usize = 4_096;
 /// Events that wait; above this the oldest are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
-/// What a flight counts against.
+/// Says what a flight counts against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Haste {
     /// Goes before everything else.
@@ -37,11 +37,11 @@ pub(super) enum Haste {
 /// A task that may be carried out now.
 #[derive(Debug)]
 pub(super) struct Flight {
-    /// What it counts against; given back when it ended.
+    /// Holds what it counts against; given back when it ended.
     pub(super) haste: Haste,
     /// The UID of the pod that it says is unschedulable.
     pub(super) marks: Option<Box<str>>,
-    /// What to do.
+    /// The thing to do.
     pub(super) task: Task,
 }
 

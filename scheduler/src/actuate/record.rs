@@ -1,16 +1,16 @@
-//! What the scheduler writes on pod groups.
+//! Describes what the scheduler writes on pod groups.
 
 use kai_api::names::annotation;
 use serde_json::Value;
 
-/// What the scheduler writes on a pod group, as its object says it.
+/// Holds what the scheduler writes on a pod group, as its object says it.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Record {
     /// `status.schedulingConditions`, whole.
     pub conditions: Vec<Value>,
     /// The three timestamps among its annotations.
     pub stamps: Stamps,
-    /// What is explained among them.
+    /// Holds what is explained among them.
     pub explanation: Option<Box<str>>,
 }
 

@@ -23,12 +23,12 @@ use crate::{
 
 /// The program of the container.
 const PROGRAM: &str = "kai-reservation";
-/// Where GPUs are pretended, a pod that only waits will do.
+/// Only waits: that will do where GPUs are pretended.
 const FAKE_IMAGE: &str = "ubuntu";
 /// After a lost answer a write is tried again this often; each is refused where it was done.
 pub(super) const ATTEMPTS_MAX: u32 = 5;
 
-/// How reservation pods are made.
+/// Says how reservation pods are made.
 #[derive(Clone, Default, Debug)]
 pub struct Template {
     /// Their namespace.
@@ -43,7 +43,7 @@ pub struct Template {
     pub image: Option<Box<str>>,
     /// Their runtime class, where one is set.
     pub runtime_class: Option<Box<str>>,
-    /// What they request besides the GPU.
+    /// Holds what they request besides the GPU.
     pub resources: Option<Value>,
     /// Security context of the pod, where one is set.
     pub pod_security: Option<Value>,
@@ -53,7 +53,7 @@ pub struct Template {
     pub is_fake: bool,
 }
 
-/// Where a shared GPU is.
+/// Says where a shared GPU is.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Its group.
@@ -71,7 +71,7 @@ pub struct Reserve {
     pub place: Place,
     /// Namespace and name of the pod that asks first: what it tolerates is tolerated.
     pub for_pod: (Box<str>, Box<str>),
-    /// How it is made.
+    /// Says how it is made.
     pub template: Arc<Template>,
 }
 

@@ -1,4 +1,4 @@
-//! What a pod is told of the GPUs that it shares: its labels, and the two config maps that its container reads.
+//! Describes what a pod is told of the GPUs that it shares: its labels, and the two config maps that its container reads.
 //!
 //! All are written at once, before the bind. Whatever a crash leaves of them means nothing while the pod has no node, and
 //! is written anew by its next bind; both maps belong to the pod and go with it.
@@ -32,7 +32,7 @@ pub struct ShareGrant {
     pub memory_mib: Option<u64>,
     /// Devices are named as the Container Device Interface does.
     pub has_cdi: bool,
-    /// Where the pod is told of them; none where admission has not prepared it.
+    /// Says where the pod is told of them; none where admission has not prepared it.
     pub maps: Option<Maps>,
 }
 

@@ -1,13 +1,13 @@
-//! What became of writes about shared GPUs.
+//! Describes what became of writes about shared GPUs.
 
-/// What became of one write.
+/// Says what became of one write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShareOutcome {
     /// A reservation pod was to be made.
     Reserved {
         /// The group by number.
         device: u32,
-        /// Why it was not, where it was not.
+        /// Says why it was not, where it was not.
         refused: Option<String>,
     },
     /// A reservation pod was to go.
@@ -16,7 +16,7 @@ pub enum ShareOutcome {
         device: u32,
         /// It was to go because it came to nothing.
         has_failed: bool,
-        /// How that ended.
+        /// Says how that ended.
         ending: Ending,
     },
     /// Users were to be asked which of several GPUs they were told.
@@ -35,7 +35,7 @@ pub enum ShareOutcome {
         /// All of them are; else it is looked at again.
         done: bool,
     },
-    /// What was written for a bind that came to nothing was to go.
+    /// Takes away what was written for a bind that came to nothing.
     Stripped {
         /// The pod by number.
         pod: u32,
@@ -44,7 +44,7 @@ pub enum ShareOutcome {
     },
 }
 
-/// How it ended that a reservation pod was to go.
+/// Says how it ended that a reservation pod was to go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// It is gone; what it said of why it came to nothing.

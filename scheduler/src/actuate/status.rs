@@ -19,11 +19,11 @@ pub struct GroupPatch {
     pub name: Box<str>,
     /// The version that was read.
     pub version: Box<str>,
-    /// What changes.
+    /// Holds what changes.
     pub change: GroupChange,
 }
 
-/// What changes of a pod group.
+/// Says what changes of a pod group.
 #[derive(Clone, Debug)]
 pub enum GroupChange {
     /// `status.schedulingConditions`, whole.

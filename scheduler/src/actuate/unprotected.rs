@@ -32,7 +32,7 @@ pub struct Unprotected {
     pub place: Place,
     /// The UUID that its users were told, where that is known.
     pub given: Option<Box<str>>,
-    /// How reservation pods are made.
+    /// Says how reservation pods are made.
     pub template: Arc<Template>,
 }
 

@@ -26,7 +26,7 @@ pub struct Unreserve {
     pub place: Place,
     /// It came to nothing; else it goes only while nobody uses its device.
     pub has_failed: bool,
-    /// How it was made.
+    /// Says how it was made.
     pub template: Arc<Template>,
 }
 

@@ -17,16 +17,16 @@ use crate::server::call::{Failure, Form, call, read};
 
 /// The node for which a claim gets its volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-/// How long claims may take to get their volumes. Source: docs/contract.md 2.3, `volumeBindingTimeoutSeconds`.
+/// Sets how long claims may take to get their volumes. Source: docs/contract.md 2.3, `volumeBindingTimeoutSeconds`.
 const BOUND_WITHIN: Duration = Duration::from_mins(2);
 /// A claim is looked at this often while it waits for its volume.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often an object is read again that others write too.
+/// Sets how often an object is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 /// Says of a volume that a scheduler or controller chose its claim, so that it may be let go again.
 const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 
-/// What a claim of a pod is to get.
+/// Holds what a claim of a pod is to get.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VolumeGrant {
     /// The claim's namespace.
@@ -37,11 +37,11 @@ pub struct VolumeGrant {
     pub uid: Box<str>,
     /// The node of the pod.
     pub node: Box<str>,
-    /// How it gets its volume.
+    /// Says how it gets its volume.
     pub step: VolumeStep,
 }
 
-/// How a claim gets its volume.
+/// Says how a claim gets its volume.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum VolumeStep {
     /// This volume is there.

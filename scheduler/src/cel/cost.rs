@@ -1,4 +1,4 @@
-//! What evaluation costs: a step costs one, text a tenth of its bytes, and functions what their arguments are.
+//! Describes what evaluation costs: a step costs one, text a tenth of its bytes, and functions what their arguments are.
 //!
 //! Follows the estimates of Kubernetes' CEL library, but that every value is charged for each time that it is handed on,
 //! as the interpreter copies it.
@@ -17,15 +17,15 @@ pub(super) const VALUE: &str = "@value";
 /// Charges for one step of a loop: how many nodes the step has, what it gathered and the entry it looks at.
 pub(super) const STEP: &str = "@step";
 
-/// What one evaluation costs, beside its budget, so that many small ones have a price too.
+/// Says what one evaluation costs, beside its budget, so that many small ones have a price too.
 pub(super) const BASE: u64 = 100;
-/// What a regular expression costs to compile, and how large it may be: nobody selects devices by larger ones.
+/// Says what a regular expression costs to compile, and how large it may be: nobody selects devices by larger ones.
 const REGEX: u64 = 5_000;
 const REGEX_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of text that cost one.
 const TEXT_BYTES: u64 = 10;
 
-/// What may still be spent.
+/// Holds what may still be spent.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
     max: u64,

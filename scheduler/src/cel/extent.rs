@@ -1,4 +1,4 @@
-//! How large expressions are.
+//! Describes how large expressions are.
 
 use kube_cel::cel::{
     IdedExpr,

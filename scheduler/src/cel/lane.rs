@@ -28,7 +28,7 @@ pub struct Lane {
     cost_max: u64,
 }
 
-/// What came of a turn in a lane.
+/// Holds what came of a turn in a lane.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// Questions with their verdicts.

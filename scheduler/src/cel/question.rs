@@ -1,4 +1,4 @@
-//! What is asked of devices, and what comes of it.
+//! Describes what is asked of devices, and what comes of it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub enum Attribute {
 /// All that expressions see of a device: devices that are alike are one to them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Described {
-    /// Who publishes it.
+    /// Says who publishes it.
     pub driver: Box<str>,
     /// Its attributes by domain and name.
     pub attributes: Vec<(Box<str>, Box<str>, Attribute)>,
@@ -26,10 +26,10 @@ pub struct Described {
     pub capacity: Vec<(Box<str>, Box<str>, Box<str>)>,
 }
 
-/// Whether an expression holds for a device.
+/// Tells whether an expression holds for a device.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Question {
-    /// Whose claims ask; empty for a device class, which belongs to the cluster.
+    /// Says whose claims ask; empty for a device class, which belongs to the cluster.
     pub namespace: Arc<str>,
     /// The expression.
     pub expression: Arc<str>,
@@ -37,7 +37,7 @@ pub struct Question {
     pub device: Arc<Described>,
 }
 
-/// What came of a question.
+/// Says what came of a question.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Verdict {
     /// It holds.
@@ -57,7 +57,7 @@ pub struct Answer {
     pub expression: Arc<str>,
     /// The device.
     pub device: Arc<Described>,
-    /// Whether it holds.
+    /// Tells whether it holds.
     pub verdict: Verdict,
 }
 

@@ -71,7 +71,7 @@ fn selectors_see_drivers_attributes_and_capacities() {
     }
 }
 
-/// What the interpreter does is bounded by what is charged, in whatever way it is made large.
+/// Bounds what the interpreter does by what is charged, in whatever way it is made large.
 #[test]
 fn what_is_costly_is_stopped() {
     let numbers = |count: usize| {

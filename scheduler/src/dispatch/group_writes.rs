@@ -7,18 +7,18 @@ use crate::{
     names::Names,
 };
 
-/// What our writes made of pod groups, by number.
+/// Holds what our writes made of pod groups, by number.
 #[derive(Debug, Default)]
 pub struct GroupWrites(HashMap<u32, GroupWrite>);
 
-/// What our writes made of a group.
+/// Holds what our writes made of a group.
 #[derive(Debug)]
 struct GroupWrite {
     /// The version of the object that they were made from; what they made counts until it is read at another.
     base: Box<str>,
-    /// What the last of them makes of it.
+    /// Holds what the last of them makes of it.
     now: Written,
-    /// What the one before it made of it, in case the last fails; none where that was the object as it was read.
+    /// Holds what the one before it made of it, in case the last fails; none where that was the object as it was read.
     before: Option<Written>,
     is_under_way: bool,
 }
@@ -30,7 +30,7 @@ pub struct ReadGroup<'r> {
     pub group: u32,
     /// The version of its object.
     pub version: &'r str,
-    /// What the object says of what is written here.
+    /// Holds what the object says of what is written here.
     pub record: &'r Record,
 }
 

@@ -1,4 +1,4 @@
-//! What the indexes of all kinds share: names, rules, and what comes out.
+//! Describes what the indexes of all kinds share: names, rules, and what comes out.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
     sharing::Told,
 };
 
-/// What the indexes of all kinds share.
+/// Holds what the indexes of all kinds share.
 #[derive(Debug)]
 pub struct Context {
     /// Names and numbers.
@@ -23,16 +23,16 @@ pub struct Context {
     pub touched: Vec<u32>,
     /// Groups whose objects are gone since they were taken.
     pub gone_groups: Vec<u32>,
-    /// What selectors have to be asked of which devices; the answers come to [`super::Ingest::answered`].
+    /// Holds what selectors have to be asked of which devices; the answers come to [`super::Ingest::answered`].
     pub questions: Vec<Question>,
-    /// What was told of pods that have to do with shared GPUs, since it was taken.
+    /// Holds what was told of pods that have to do with shared GPUs, since it was taken.
     pub shared: Vec<Told>,
     /// Kinds whose objects have to be read again.
     pub resync: Vec<Kind>,
-    /// Whose objects are ours.
+    /// Says whose objects are ours.
     pub rules: Rules,
     pub(super) now: Timestamp,
-    /// Which full list of each kind is the last, counted.
+    /// Says which full list of each kind is the last, counted.
     pub(super) generations: [u32; Kind::COUNT],
     /// Labels of nodes that domains are named by.
     levels: Levels,

@@ -81,7 +81,7 @@ pub(super) struct Status {
     scheduling_conditions: Vec<Value>,
 }
 
-/// What the objects of groups say beside their names.
+/// Holds what the objects of groups say beside their names.
 #[derive(Debug, Default)]
 pub struct Groups {
     objects: Column<GroupObject>,
@@ -90,12 +90,12 @@ pub struct Groups {
     priorities: Priorities,
 }
 
-/// What is kept of the object of a group.
+/// Holds what is kept of the object of a group.
 #[derive(Debug)]
 pub struct GroupObject {
     /// The version that was read.
     pub version: Box<str>,
-    /// What the scheduler writes on it, as it was read.
+    /// Holds what the scheduler writes on it, as it was read.
     pub record: Record,
     /// `spec.schedulingBackoff` is 1.
     pub backs_off: bool,
@@ -103,7 +103,7 @@ pub struct GroupObject {
     pub mark_unschedulable: bool,
     /// `spec.priorityClassName`.
     priority_class: Box<str>,
-    /// Whether the priority class decides if it is preemptible.
+    /// Tells whether the priority class decides if it is preemptible.
     preemptibility_derived: bool,
     /// As its object says them: they are told anew where what they follow from changes.
     facts: Box<Group>,

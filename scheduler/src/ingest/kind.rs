@@ -19,7 +19,7 @@ macro_rules! kinds {
         static TABLE: [kind::Row; Kind::COUNT] = [$($row),*];
 
         impl Kind {
-            /// How many there are.
+            /// Their number.
             pub const COUNT: usize = Self::ALL.len();
             /// All of them. What objects refer to comes before them, as snapshots are written.
             pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
@@ -84,7 +84,7 @@ pub(super) struct Row {
     hooks: Hooks,
 }
 
-/// Where the API serves a kind.
+/// Says where the API serves a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Api {
     /// The API group; empty is the core.
@@ -95,14 +95,14 @@ pub struct Api {
     pub plural: &'static str,
 }
 
-/// Where objects lie.
+/// Says where objects lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scope {
     Cluster,
     Namespaced,
 }
 
-/// Which objects of a kind the server is asked for.
+/// Says which objects of a kind the server is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Selector {
     /// All of them.
@@ -113,7 +113,7 @@ pub enum Selector {
     Query(&'static str),
 }
 
-/// What takes the objects of a kind in.
+/// Holds what takes the objects of a kind in.
 pub(super) struct Hooks {
     /// Takes an object in as it is now, and gives its version.
     pub(super) apply: fn(&mut Ingest, &[u8]) -> Result<String>,

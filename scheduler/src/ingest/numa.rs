@@ -20,7 +20,7 @@ use crate::{
     settings::Aligning,
 };
 
-/// What is known of zones.
+/// Holds what is known of zones.
 #[derive(Default, Debug)]
 pub(super) struct Zones {
     /// The plugin's arguments, while it is on.
@@ -29,7 +29,7 @@ pub(super) struct Zones {
     reports: BTreeMap<u32, Report>,
 }
 
-/// What a node reports; the names of its zones are in its row.
+/// Holds what a node reports; the names of its zones are in its row.
 #[derive(Debug)]
 struct Report {
     generation: u32,

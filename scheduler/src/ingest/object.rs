@@ -1,4 +1,4 @@
-//! What objects of every kind have in common.
+//! Describes what objects of every kind have in common.
 
 use serde::{Deserialize, de::IgnoredAny};
 

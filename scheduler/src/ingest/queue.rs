@@ -54,12 +54,12 @@ const AMOUNT_MAX: f64 = 1e17;
 /// The queue that all others hang under without the full hierarchy. Not a name that a Queue has.
 const FLAT_ROOT: &str = "/default";
 
-/// What is kept of queues beside their names.
+/// Holds what is kept of queues beside their names.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     /// As they were told, by number: past use changes without their objects.
     facts: HashMap<u32, Box<Queue>>,
-    /// What queues used in the past, as it was read last.
+    /// Holds what queues used in the past, as it was read last.
     usage: Usage,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Amount(Option<Quantity>);
 const AMOUNT_MAX: i64 = 1 << 46;
 /// An object with more resources than this is cut: the bound keeps a hostile object cheap.
 const NAMES_MAX: usize = 256;
-/// What is kept of every object, however many resources it names.
+/// Says what is kept of every object, however many resources it names.
 const ALWAYS_KEPT: [&str; 5] =
     [resource::CPU, resource::MEMORY, resource::PODS, resource::NVIDIA_GPU, resource::AMD_GPU];
 
@@ -136,7 +136,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Amounts<'a> {
     }
 }
 
-/// What a container asks for.
+/// Holds what a container asks for.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Container<'a> {
@@ -175,7 +175,7 @@ pub(super) struct Variable<'a> {
     pub(super) value_from: Option<VariableSource<'a>>,
 }
 
-/// Where variables come from, only config maps.
+/// Says where variables come from, only config maps.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct VariableSource<'a> {

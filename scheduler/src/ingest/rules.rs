@@ -1,6 +1,6 @@
-//! What decides whose objects are ours; from the command line.
+//! Describes what decides whose objects are ours; from the command line.
 
-/// What decides whose objects are ours; from the command line.
+/// Holds what decides whose objects are ours; from the command line.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// `spec.schedulerName` of our pods.

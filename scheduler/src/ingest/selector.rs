@@ -40,7 +40,7 @@ struct Expression<'a> {
     values: Vec<Text<'a>>,
 }
 
-/// What labels have to be like.
+/// Holds what labels have to be like.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct LabelSelector<'a> {

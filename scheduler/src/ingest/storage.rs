@@ -1,4 +1,4 @@
-//! What pods refer to besides nodes and devices: volumes and config maps.
+//! Describes what pods refer to besides nodes and devices: volumes and config maps.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -32,7 +32,7 @@ pub(in crate::ingest) struct Needy {
     config_maps: Vec<Box<str>>,
 }
 
-/// What pods refer to, and who refers to it.
+/// Holds what pods refer to, and who refers to it.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Needs {
     pub(in crate::ingest) volumes: Volumes,

@@ -1,4 +1,4 @@
-//! Why no node takes a pod, node by node: the detailed form.
+//! Says why no node takes a pod, node by node: the detailed form.
 //!
 //! Source: docs/behaviour.md 12.3.
 

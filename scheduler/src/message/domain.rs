@@ -1,4 +1,4 @@
-//! Why no domain of a topology takes a group.
+//! Says why no domain of a topology takes a group.
 
 use kai_engine::{DomainProblem, DomainRoom, NoDomain, Room};
 

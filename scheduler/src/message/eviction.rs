@@ -1,4 +1,4 @@
-//! Why a pod is evicted.
+//! Says why a pod is evicted.
 
 use kai_engine::{Eviction, QueueLane, QueueState, Symbol};
 

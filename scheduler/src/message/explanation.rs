@@ -1,4 +1,4 @@
-//! What is known of a group that waits beyond the words of the contract: the annotation on it.
+//! Describes what is known of a group that waits beyond the words of the contract: the annotation on it.
 
 use kai_api::explanation::{Explanation, Gang, Gpus, Queue, Refusing};
 use kai_engine::{GPU_MILLI, GroupId, QueueLane, TopologyId, Why};

@@ -1,4 +1,4 @@
-//! What would let a group in, the least first: each alone changes the reason, and what it costs.
+//! Describes what would let a group in, the least first: each alone changes the reason, and what it costs.
 
 use kai_api::explanation::Help;
 use kai_engine::{
@@ -109,7 +109,7 @@ fn of(remedy: Remedy, why: &Why, asked: Asked<'_>) -> Option<Help> {
     }
 }
 
-/// What helps the group itself.
+/// Lists what helps the group itself.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the others are said by the functions beside it"
@@ -136,7 +136,7 @@ fn of_group(remedy: Remedy, names: &Names) -> Option<Help> {
     })
 }
 
-/// What helps in the queues.
+/// Lists what helps in the queues.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the others are said by the functions beside it"
@@ -186,7 +186,7 @@ fn set(names: &Names, queue: QueueId, bound: &str, lane: QueueLane, amount: i64)
     Some(format!("kubectl kai queues set {name} --{lane}-{bound} {}", thousandths(amount)))
 }
 
-/// What helps on nodes.
+/// Lists what helps on nodes.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the others are said by the functions beside it"
@@ -221,7 +221,7 @@ fn of_nodes(remedy: Remedy, names: &Names) -> Option<Help> {
     })
 }
 
-/// What helps with a topology.
+/// Lists what helps with a topology.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the others are said by the functions beside it"

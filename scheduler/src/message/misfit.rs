@@ -1,4 +1,4 @@
-//! Why no node takes a pod: counts of nodes by reason.
+//! Says why no node takes a pod: counts of nodes by reason.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Why a group waits, in one clause: the same words wherever it is said.
+//! Says why a group waits, in one clause: the same words wherever it is said.
 //!
 //! KAI's words are in the modules beside this one. These stand on the group as an annotation, and the command line and the
 //! demo print what they find there.
@@ -18,7 +18,7 @@ mod room;
 
 pub use room::{Need, larger_than_all_nodes, larger_than_nodes, split};
 
-/// Why a group waits.
+/// Says why a group waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Reason {
     /// The stable number, as in `KAI1203`.
@@ -51,9 +51,9 @@ pub struct Asked<'a> {
     pub why: &'a Why,
     /// The kinds of eviction that do not help it, as counting showed.
     pub proofs: &'a [(EvictionKind, Shortage)],
-    /// What was decided.
+    /// Holds what was decided.
     pub cluster: &'a Cluster,
-    /// What all is called.
+    /// Holds what all is called.
     pub names: &'a Names,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn reason(asked: Asked<'_>) -> Option<Reason> {
     })
 }
 
-/// Why it is left out though it could be tried.
+/// Says why it is left out though it could be tried.
 fn held(asked: Asked<'_>) -> Reason {
     let pool = &asked.names.pool;
     let what = format!(

@@ -1,4 +1,4 @@
-//! What is said of one pod that no node takes.
+//! Shows what is said of one pod that no node takes.
 
 use std::collections::BTreeMap;
 

@@ -79,7 +79,7 @@ fn a_gang_without_room() {
     assert_eq!(told.pod, Some((0, String::from(TASK))));
 }
 
-/// What is said of a group does not wait for a search for victims: its place in the search is said elsewhere.
+/// Says of a group what was found before a search for victims ends: its place in the search is said elsewhere.
 #[test]
 fn a_search_that_goes_on_says_what_was_found_before_it() {
     let progress = Progress::Packing { tries: 1, tries_max: 2 };
@@ -388,7 +388,7 @@ fn a_pod_larger_than_every_node() {
     check(Lane::GPU, 0, "No node in the default node-pool has GPU resources.");
 }
 
-/// What is said of the pod where some nodes lack only what its overhead takes.
+/// Says what is said of the pod where some nodes lack only what its overhead takes.
 #[test]
 fn a_pod_that_fits_but_for_its_overhead() {
     let check = |lane, overhead: &[(Lane, i64)], expect: &str| {

@@ -1,8 +1,8 @@
-//! Which config maps tell a container the GPUs that it shares.
+//! Says which config maps tell a container the GPUs that it shares.
 
 use kai_api::shared_gpu::{Target, capabilities_map, variables_map};
 
-/// Why a share cannot be given to a pod that admission has not prepared.
+/// Says why a share cannot be given to a pod that admission has not prepared.
 ///
 /// # Source
 /// docs/contract.md 4.7: without the annotation there is no name under which config maps could be found.

@@ -1,4 +1,4 @@
-//! What is to be said of a group as it stands, whatever was said before.
+//! Describes what is to be said of a group as it stands, whatever was said before.
 
 use kai_api::explanation::Explanation;
 use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct View<'v> {
     /// By number.
     pub(super) group: u32,
-    /// What its object says.
+    /// Holds what its object says.
     pub(super) object: &'v GroupObject,
     pub(super) cluster: &'v Cluster,
     pub(super) names: &'v Names,
@@ -22,20 +22,20 @@ pub(super) struct View<'v> {
     pub(super) pool: &'v str,
 }
 
-/// What is to be said of a group.
+/// Holds what is to be said of a group.
 #[derive(Debug)]
 pub(super) struct GroupReport {
     /// Pods that name a sub-group which the group does not have, and what is said of each.
     pub(super) strays: Vec<(u32, String)>,
-    /// What keeps it from being looked at.
+    /// Holds what keeps it from being looked at.
     pub(super) not_ready: Option<String>,
-    /// Why it waits.
+    /// Says why it waits.
     pub(super) told: Option<Told>,
-    /// How its pods stand.
+    /// Says how its pods stand.
     pub(super) standing: Standing,
 }
 
-/// How the pods of a group stand.
+/// Says how the pods of a group stand.
 #[derive(Default, Debug)]
 pub(super) struct Standing {
     /// Those that wait for a place.
@@ -48,7 +48,7 @@ pub(super) struct Standing {
     pub(super) active: bool,
 }
 
-/// What becomes of the condition of a group.
+/// Says what becomes of the condition of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Condition<'t> {
     /// It is, or is not, as it was.

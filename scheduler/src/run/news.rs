@@ -1,4 +1,4 @@
-//! What changed, told to the engine.
+//! Describes what changed, told to the engine.
 
 use kai_engine::{Cluster, Delta, PodId, Timestamp};
 

@@ -1,4 +1,4 @@
-//! What is said of a pod when its bind ended.
+//! Describes what is said of a pod when its bind ended.
 
 use std::sync::Arc;
 

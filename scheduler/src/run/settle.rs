@@ -1,4 +1,4 @@
-//! What became of writes, told to the engine and to users.
+//! Describes what became of writes, told to the engine and to users.
 
 use kai_engine::{Delta, PodId};
 use tokio::sync::mpsc;

@@ -1,4 +1,4 @@
-//! How the process is doing: what `/readyz` and `/healthz` answer from.
+//! Describes how the process is doing: what `/readyz` and `/healthz` answer from.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// Without a cycle for this long nothing is being decided. Cycles end at least once a period.
 const CYCLE_AGE_MAX: Duration = Duration::from_mins(1);
 
-/// What the parts of the process report; cheap to clone.
+/// Holds what the parts of the process report; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<Mutex<State>>);
 

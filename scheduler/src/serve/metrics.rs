@@ -28,7 +28,7 @@ pub struct Metrics {
     pub task: Histogram,
     /// Length of a query for past use.
     pub usage_query: Histogram,
-    /// What each action did.
+    /// Holds what each action did.
     actions: ActionMetrics,
     /// Pods evicted.
     pub evicted: IntCounterVec,
@@ -106,7 +106,7 @@ impl Metrics {
     }
 }
 
-/// What each action did.
+/// Holds what each action did.
 ///
 /// A search here is one of counted steps, so KAI's budgets in seconds and its generators have no series; see
 /// DESIGN.md.

@@ -34,7 +34,7 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Answers under way may take this long at the end; who does not read them is left.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Where the loop finds who asks; the answer is none before the first cycle.
+/// Says where the loop finds who asks; the answer is none before the first cycle.
 #[derive(Debug)]
 pub struct Desk {
     wanted: watch::Sender<bool>,

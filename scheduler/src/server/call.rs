@@ -15,13 +15,13 @@ use super::{failure::refusal, write::Write};
 
 /// A write that is not answered within this time may or may not have been done.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// How long a request waits in all when the server asks for patience (429).
+/// Sets how long a request waits in all when the server asks for patience (429).
 const PATIENCE_MAX: Duration = Duration::from_mins(1);
 
-/// What the server's words have in them where a budget of disruptions refuses.
+/// Says what the server's words have in them where a budget of disruptions refuses.
 const BUDGET: &str = "disruption budget";
 
-/// What a body is.
+/// Says what a body is.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// A whole object.

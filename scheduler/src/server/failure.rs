@@ -1,4 +1,4 @@
-//! What the failure of a request means.
+//! Describes what the failure of a request means.
 
 use http::StatusCode;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use kai_daemon::lease::Lost;
 
 use crate::server::wire::Text;
 
-/// What a request failed with.
+/// Says what a request failed with.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The server refused: nothing was done.

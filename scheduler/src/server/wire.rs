@@ -29,7 +29,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Which pod it is, and on which node.
+/// Says which pod it is, and on which node.
 #[derive(Deserialize)]
 pub(crate) struct Whereabouts<'a> {
     #[serde(borrow)]
@@ -88,7 +88,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
     }
 }
 
-/// What is read of an object's metadata.
+/// Holds what is read of an object's metadata.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta<'a> {

@@ -1,4 +1,4 @@
-//! What every write needs.
+//! Describes what every write needs.
 
 use kai_daemon::lease::Guard;
 use kube::Client;
@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::serve::metrics::Metrics;
 
-/// What every write needs.
+/// Holds what every write needs.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "the client has none")]
 pub struct Write {
@@ -14,7 +14,7 @@ pub struct Write {
     pub client: Client,
     /// The Lease.
     pub guard: Guard,
-    /// Where writes are counted.
+    /// Says where writes are counted.
     pub metrics: Metrics,
     /// Ends what waits for others.
     pub stop: CancellationToken,

@@ -7,7 +7,7 @@ use kai_engine::Config;
 
 use crate::settings::{Args, Settings};
 
-/// Why the configuration cannot be used.
+/// Says why the configuration cannot be used.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
     /// The file cannot be read.
@@ -15,7 +15,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Says why not.
         source: std::io::Error,
     },
     /// The file is no configuration.
@@ -23,12 +23,12 @@ pub enum Error {
     Parse {
         /// The file.
         path: PathBuf,
-        /// Where and why not.
+        /// Says where and why not.
         source: Box<serde_saphyr::Error>,
     },
 }
 
-/// Where the engine's configuration comes from.
+/// Says where the engine's configuration comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
     /// Of the command line and, where one is given, the file.

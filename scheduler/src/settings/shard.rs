@@ -1,4 +1,4 @@
-//! What an operator chooses beside the command line: a `SchedulingShard`, or KAI's configuration file.
+//! Describes what an operator chooses beside the command line: a `SchedulingShard`, or KAI's configuration file.
 //!
 //! Both are read into the engine's [`Config`]; whatever asks for something that is not here is told as a
 //! [`Settings::problems`], never passed over. Source: docs/contract.md 1.6, docs/behaviour.md appendix B.
@@ -20,19 +20,19 @@ use crate::usage::Params;
 /// A configuration, and what of the text has no effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// What the engine follows.
+    /// Holds what the engine follows.
     pub config: Config,
-    /// Where past use is read; none: it counts nothing.
+    /// Says where past use is read; none: it counts nothing.
     pub usage: Option<Params>,
-    /// How pods are aligned to NUMA zones; none: not at all.
+    /// Says how pods are aligned to NUMA zones; none: not at all.
     pub aligning: Option<Aligning>,
-    /// Whether it is told in which order groups have their turns.
+    /// Tells whether it is told in which order groups have their turns.
     pub job_order: bool,
     /// One sentence each, naming the field.
     pub problems: Vec<String>,
 }
 
-/// How pods are aligned to NUMA zones. Source: docs/behaviour.md 13.3.
+/// Says how pods are aligned to NUMA zones. Source: docs/behaviour.md 13.3.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Aligning {
     /// Resources that are not aligned.

@@ -47,7 +47,7 @@ pub struct SharingArgs {
     pub plugins: Plugins,
 }
 
-/// What is known of KAI's binder plugins.
+/// Holds what is known of KAI's binder plugins.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Plugins {
     /// Pods are told how much memory of their device is theirs, for HAMi-core to hold them to it.

@@ -1,4 +1,4 @@
-//! Whether pods name devices as the Container Device Interface does.
+//! Tells whether pods name devices as the Container Device Interface does.
 //!
 //! # Source
 //! docs/contract.md 4.7: the GPU operator's `ClusterPolicy` says so, unless the setting does.

@@ -13,7 +13,7 @@ pub struct Reservation {
     pub has_ended: bool,
 }
 
-/// What is known of a shared GPU.
+/// Holds what is known of a shared GPU.
 #[derive(Debug, Default)]
 pub(super) struct Device {
     /// Its node by number.
@@ -44,7 +44,7 @@ pub(super) struct Device {
     pub(super) not_before: i64,
 }
 
-/// What comes next for a device.
+/// Says what comes next for a device.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// Nothing, until something is told.

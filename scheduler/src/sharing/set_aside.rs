@@ -10,7 +10,7 @@ const PAUSE_MS_MAX: i64 = 600_000;
 pub(super) struct SetAside {
     failures: u32,
     until: Option<i64>,
-    /// Why, as the last reservation said.
+    /// Says why, as the last reservation said.
     reason: String,
 }
 

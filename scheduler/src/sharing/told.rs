@@ -1,8 +1,8 @@
-//! What the watch tells of pods that have to do with shared GPUs.
+//! Describes what the watch tells of pods that have to do with shared GPUs.
 
 use super::{Again, Reservation, Sharing, Stage};
 
-/// What a pod is to shared GPUs, as it was told.
+/// Says what a pod is to shared GPUs, as it was told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
     /// A pod that shares GPUs, or did.
@@ -11,7 +11,7 @@ pub enum Told {
         pod: u32,
         /// Groups that it names, by number.
         devices: Vec<u32>,
-        /// Where it stands.
+        /// Says where it stands.
         standing: Standing,
     },
     /// A reservation pod.
@@ -20,7 +20,7 @@ pub enum Told {
         device: u32,
         /// Its node by number.
         node: u32,
-        /// How it stands.
+        /// Says how it stands.
         reservation: Reservation,
     },
     /// A pod of either kind is gone.
@@ -30,7 +30,7 @@ pub enum Told {
     },
 }
 
-/// Where a pod that shares GPUs stands.
+/// Says where a pod that shares GPUs stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// It has no node.

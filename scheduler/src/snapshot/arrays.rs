@@ -12,7 +12,7 @@ use crate::{
 pub struct Array {
     /// Its key.
     pub key: &'static str,
-    /// What it holds.
+    /// Holds what it holds.
     pub of: Of,
     /// API group and versions that are understood, the best first; an empty group is the core.
     pub group: &'static str,
@@ -28,7 +28,7 @@ pub struct Array {
     pub is_named_only: bool,
 }
 
-/// What an array holds.
+/// Says what an array holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Of {
     /// Objects that the scheduler watches.

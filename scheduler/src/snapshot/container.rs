@@ -27,7 +27,7 @@ const ENTRIES_MAX: usize = 1000;
 /// Bytes of the compressed file that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
-/// Where the JSON is.
+/// Says where the JSON is.
 #[derive(Debug)]
 pub(super) struct Container {
     form: Form,

@@ -1,4 +1,4 @@
-//! Why a snapshot cannot be read.
+//! Says why a snapshot cannot be read.
 
 use std::{io, path::PathBuf};
 
@@ -10,11 +10,11 @@ use super::split::Fault;
 pub struct Error {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Holds what is wrong with it.
     pub problem: Problem,
 }
 
-/// What is wrong with a file.
+/// Says what is wrong with a file.
 #[derive(thiserror::Error, Debug)]
 pub enum Problem {
     /// It cannot be opened.
@@ -32,9 +32,9 @@ pub enum Problem {
     /// Something in it is not as it should be.
     #[error("{place}: {what}")]
     Place {
-        /// Where: `rawObjects.pods[17]`, or `snapshot.json` as a whole.
+        /// Says where: `rawObjects.pods[17]`, or `snapshot.json` as a whole.
         place: String,
-        /// What is wrong there.
+        /// Holds what is wrong there.
         what: String,
     },
 }

@@ -35,7 +35,7 @@ use crate::{
 /// are a few bytes of JSON.
 const OBJECTS_MAX: usize = 2_000_000;
 
-/// What has been read so far.
+/// Holds what has been read so far.
 #[derive(Debug, Default)]
 pub(super) struct Load {
     pub(super) args: Option<Args>,
@@ -50,7 +50,7 @@ pub(super) struct Load {
     stage: Stage,
 }
 
-/// What a pass is for.
+/// Says what a pass is for.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 enum Stage {
     /// Everything, as far as it comes in a good order.

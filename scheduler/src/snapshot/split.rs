@@ -10,7 +10,7 @@ pub(super) const VALUE_BYTES_MAX: usize = 32 << 20;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Why text cannot be taken apart.
+/// Says why text cannot be taken apart.
 #[derive(thiserror::Error, Debug)]
 pub(super) enum Fault {
     /// It cannot be read.
@@ -25,7 +25,7 @@ pub(super) enum Fault {
     /// One value is larger than any object can be.
     #[error("one value has more than {} MiB, which no object of Kubernetes has", VALUE_BYTES_MAX >> 20)]
     TooLong,
-    /// What was found is not what should be there.
+    /// Finds what should not be there.
     #[error("{0}")]
     Value(String),
 }
@@ -35,7 +35,7 @@ pub(super) enum Fault {
 pub(super) struct Splitter<R> {
     source: R,
     buffer: Vec<u8>,
-    /// What is not taken yet is from here.
+    /// Begins what is not taken yet.
     start: usize,
     /// To here.
     end: usize,
@@ -43,7 +43,7 @@ pub(super) struct Splitter<R> {
     passed: u64,
 }
 
-/// How far into a value a scan is.
+/// Says how far into a value a scan is.
 #[derive(Default, Debug)]
 struct Scan {
     depth: u32,

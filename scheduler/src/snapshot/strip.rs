@@ -1,4 +1,4 @@
-//! What is left out of objects before they are written: what no decision depends on, and what nobody should find in a bug
+//! Describes what is left out of objects before they are written: what no decision depends on, and what nobody should find in a bug
 //! report. Source: docs/contract.md 8.3.
 
 use kai_api::names::{annotation, label};
@@ -12,7 +12,7 @@ use crate::ingest::Kind;
 
 /// Annotations that repeat an object as its user wrote it, environment and all.
 const COPIES: [&str; 1] = ["kubectl.kubernetes.io/last-applied-configuration"];
-/// What is kept of a container: what it asks for, where it listens, and what it refers to. Not its image, command and
+/// Says what is kept of a container: what it asks for, where it listens, and what it refers to. Not its image, command and
 /// probes.
 const OF_CONTAINER: [&str; 8] = [
     "name",
@@ -24,7 +24,7 @@ const OF_CONTAINER: [&str; 8] = [
     "env",
     "envFrom",
 ];
-/// What is kept of a pod's status.
+/// Says what is kept of a pod's status.
 const OF_STATUS: [&str; 7] = [
     "phase",
     "conditions",

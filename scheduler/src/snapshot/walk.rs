@@ -28,7 +28,7 @@ const HEADS: [(&str, Head); 5] = [
     ("runTimes", Head::RunTimes),
 ];
 
-/// What a pass does with what it comes by. Errors say what is wrong; where is known here.
+/// Holds what a pass does with what it comes by. Errors say what is wrong; where is known here.
 pub(super) trait Pass {
     /// A part, whole.
     fn head(&mut self, head: Head, json: &[u8]) -> Result<(), String>;
@@ -50,7 +50,7 @@ pub(super) fn walk(json: impl Read, pass: &mut impl Pass) -> Result<(), Problem>
 
 struct Walk<R> {
     splitter: Splitter<R>,
-    /// Where it is, for what is wrong there.
+    /// Says where it is, for what is wrong there.
     place: String,
 }
 

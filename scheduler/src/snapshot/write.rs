@@ -16,7 +16,7 @@ use super::{
     strip::strip,
 };
 
-/// What a file begins with.
+/// Holds what a file begins with.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// When it is taken.
@@ -29,10 +29,10 @@ pub struct Header {
     pub discovery: Option<Value>,
 }
 
-/// What comes then, in this order: each array at most once, followed by its objects.
+/// Says what comes then, in this order: each array at most once, followed by its objects.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// What follows is of this array.
+    /// Says that what follows is of this array.
     Array(&'static Array),
     /// An object, as the API has it.
     Object(Value),
@@ -42,7 +42,7 @@ pub enum Part {
     RunTime(String, i64),
 }
 
-/// Why nothing can be written.
+/// Says why nothing can be written.
 #[derive(thiserror::Error, Debug)]
 pub enum WriteError {
     /// The output fails.

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::params::{Address, Params};
 use super::query::{Sample, samples};
 
-/// Why usage cannot be read.
+/// Says why usage cannot be read.
 #[derive(thiserror::Error, Debug)]
 pub(super) enum Failure {
     /// The environment variable is not there.
@@ -24,9 +24,9 @@ pub(super) enum Failure {
     /// The address is none.
     #[error("{field} is no address: {what}; a form like http://prometheus:9090 was expected")]
     Address {
-        /// Where it is written.
+        /// Says where it is written.
         field: &'static str,
-        /// What is wrong with it.
+        /// Holds what is wrong with it.
         what: String,
     },
     /// No client can be made.

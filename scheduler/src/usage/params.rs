@@ -10,7 +10,7 @@ use kai_engine::Timestamp;
 
 use super::window::{Window, is_cron};
 
-/// What the task follows. Source: docs/behaviour.md 3.6.
+/// Holds what the task follows. Source: docs/behaviour.md 3.6.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Params {
     pub(super) address: Address,
@@ -19,26 +19,26 @@ pub struct Params {
     pub(super) window: Window,
     /// From one reading to the next.
     pub(super) interval: Duration,
-    /// What was read longer ago is worth a warning.
+    /// Warns of what was read longer ago.
     pub(super) staleness: Duration,
-    /// How long the first answer is waited for.
+    /// Says how long the first answer is waited for.
     pub(super) wait: Duration,
     /// By resource: what queues held, and what there was.
     pub(super) metrics: [[Box<str>; 2]; 3],
-    /// How long a query may take.
+    /// Says how long a query may take.
     pub(super) timeout: Duration,
-    /// How far the points of a query are apart, as Prometheus writes durations.
+    /// Says how far the points of a query are apart, as Prometheus writes durations.
     pub(super) resolution: Box<str>,
 }
 
-/// Where the database is.
+/// Says where the database is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Address {
     /// As written.
     Given(Secret),
     /// In an environment variable.
     Variable(Box<str>),
-    /// Where KAI's operator sets one up.
+    /// Says where KAI's operator sets one up.
     Internal,
 }
 

@@ -1,4 +1,4 @@
-//! What Prometheus is asked, and what its answers mean.
+//! Describes what Prometheus is asked, and what its answers mean.
 //!
 //! Values are decimal text with exponents, so this is the edge where they are floats; they leave it as millionths.
 

@@ -15,7 +15,7 @@ use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 
 use super::*;
 
-/// What was asked, with the credentials, and how many requests are refused before one is answered.
+/// Holds what was asked, with the credentials, and how many requests are refused before one is answered.
 #[derive(Default)]
 struct Asked {
     queries: Vec<(String, Option<String>)>,

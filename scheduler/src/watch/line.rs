@@ -17,7 +17,7 @@ pub(super) enum Line {
     Bookmark { version: String, ends_list: bool },
 }
 
-/// Why a list or a watch ended.
+/// Says why a list or a watch ended.
 #[derive(thiserror::Error, Debug)]
 pub(super) enum Problem {
     #[error("the stream ended")]

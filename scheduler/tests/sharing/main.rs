@@ -75,7 +75,7 @@ struct Placed {
 struct World {
     ingest: Ingest,
     sharing: Sharing,
-    /// What was applied last, for deletions.
+    /// Holds what was applied last, for deletions.
     objects: BTreeMap<String, Value>,
     now: i64,
     text: String,

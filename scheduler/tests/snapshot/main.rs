@@ -32,7 +32,7 @@ struct Case {
     expect: String,
 }
 
-/// How the file is made.
+/// Says how the file is made.
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 enum Zip {

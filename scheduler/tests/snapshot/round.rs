@@ -1,4 +1,4 @@
-//! What is written is read as it was: the engine hears of a snapshot what it would have heard of a watch.
+//! Shows that what is written is read as it was: the engine hears of a snapshot what it would have heard of a watch.
 
 use std::fs;
 

@@ -6,7 +6,9 @@ use crate::repository::File;
 /// Crates in which some functions still take tuples.
 const TAKE_TUPLES: [&str; 1] = ["cli/"];
 /// Crates in which some comments still begin as riddles.
-const POSE_RIDDLES: [&str; 2] = ["cli/", "scheduler/"];
+const POSE_RIDDLES: [&str; 1] = ["cli/"];
+/// Macros that make helps of comments: those begin as the helps of other commands do.
+const MAKE_HELP: [&str; 4] = ["Args", "Parser", "Subcommand", "ValueEnum"];
 /// Words that begin a clause which the reader has to turn into a statement.
 const RIDDLES: [&str; 8] = ["What", "Whether", "How", "Where", "Which", "Who", "Whose", "Why"];
 
@@ -43,12 +45,18 @@ pub(super) fn tuples(all: &[File]) -> Vec<Finding> {
 pub(super) fn riddles(all: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in outside(all, &POSE_RIDDLES) {
-        let mut is_first = true;
+        let (mut is_first, mut is_help) = (true, false);
         for (number, line) in (1..).zip(text.lines()) {
+            if line.starts_with("#[derive(") {
+                let mut names = line.split(|letter: char| !letter.is_alphanumeric());
+                is_help = names.any(|name| MAKE_HELP.contains(&name));
+            }
+            is_help &= line != "}";
             let line = line.trim_start();
             let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
             let first = comment.and_then(|comment| comment.split_whitespace().next());
-            if let Some(word) = first.filter(|word| is_first && RIDDLES.contains(word)) {
+            if let Some(word) = first.filter(|word| is_first && !is_help && RIDDLES.contains(word))
+            {
                 let what = format!("begins with `{word}`: begin with a verb, or name the thing");
                 findings.push(Finding::new(format!("{path}:{number}"), what));
             }
@@ -191,6 +199,9 @@ mod tests {
         check(riddles, "x\n    /// Whether it is.\n    /// How it is.", &["a/src/x.rs:2"]);
         check(riddles, "//! Who holds it.\n", &["a/src/x.rs:1"]);
         check(riddles, "/// Says\n/// What it holds.\n///\n/// How it is.", &[]);
+        let help =
+            "#[derive(clap::Args)]\nstruct A {\n    /// Which file\n    a: u8,\n}\n/// What it is.";
+        check(riddles, help, &["a/src/x.rs:6"]);
         check(riddles, "/// Whatever it holds.\n// What it holds.\n", &[]);
     }
 }

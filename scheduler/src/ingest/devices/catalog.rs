@@ -1,4 +1,4 @@
-//! What devices there are and what selects them: `ResourceSlice`s and `DeviceClass`es, kept as far as matching needs.
+//! Describes what devices there are and what selects them: `ResourceSlice`s and `DeviceClass`es, kept as far as matching needs.
 //!
 //! A *selection* is a device class with the selectors of a request. The engine knows each by a number, and each
 //! device by the selections that have it. Selectors are asked elsewhere, each once of each device: what has no answer
@@ -39,22 +39,22 @@ pub(in crate::ingest) struct Catalog {
     /// Slices by driver and pool.
     by_pool: BTreeMap<Pool, BTreeSet<Box<str>>>,
     selections: Selections,
-    /// What is known of selectors and devices.
+    /// Holds what is known of selectors and devices.
     verdicts: Verdicts,
     /// Attributes that claims want alike, each with how often.
     matched: BTreeMap<Box<str>, u32>,
-    /// Where devices have to be told anew.
+    /// Says where devices have to be told anew.
     stale: BTreeSet<Site>,
     /// Pools of which slices came or went.
     stale_pools: BTreeSet<Pool>,
-    /// What counters were told to hold.
+    /// Holds what counters were told to hold.
     counters: BTreeMap<u32, i64>,
 }
 
 /// Driver and name of a pool.
 type Pool = (Box<str>, Box<str>);
 
-/// Who reaches devices.
+/// Says who reaches devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::ingest) enum Site {
     /// One node.
@@ -87,11 +87,11 @@ pub(in crate::ingest) struct Slice {
     pub(in crate::ingest) pool: Box<str>,
     /// `spec.pool.generation`; only the newest of a pool counts.
     pub(in crate::ingest) pool_generation: i64,
-    /// How many slices the pool has at that generation; fewer make no pool.
+    /// Says how many slices the pool has at that generation; fewer make no pool.
     pub(in crate::ingest) pool_slices: usize,
     /// Each with who reaches it, and what selectors see of it.
     pub(in crate::ingest) devices: Vec<(Site, Device, Arc<Described>)>,
-    /// What counters of the pool hold, by set and counter, in thousandths.
+    /// Holds what counters of the pool hold, by set and counter, in thousandths.
     pub(in crate::ingest) counters: Vec<(Box<str>, i64)>,
     pub(in crate::ingest) generation: u32,
 }

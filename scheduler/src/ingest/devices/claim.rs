@@ -25,7 +25,7 @@ use crate::{
     server::wire::{Text, null_as_default},
 };
 
-/// Which entry of its pod a claim was made for from a template.
+/// Says which entry of its pod a claim was made for from a template.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
 
 pub(in crate::ingest) type Wire<'a> = Object<'a, Spec<'a>, Status<'a>>;
@@ -58,7 +58,7 @@ struct Request<'a> {
     own: Exactly<'a>,
 }
 
-/// What devices one request, or one of its alternatives, is for.
+/// Holds what devices one request, or one of its alternatives, is for.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 struct Exactly<'a> {
@@ -79,7 +79,7 @@ struct Exactly<'a> {
     tolerations: Vec<Value>,
 }
 
-/// How much of which capacities.
+/// Says how much of which capacities.
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
 struct Amounts<'a> {

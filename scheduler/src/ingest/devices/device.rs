@@ -6,7 +6,7 @@ use super::share::{Capacity, qualified};
 pub(in crate::ingest) use crate::cel::Attribute;
 use crate::cel::Described;
 
-/// What a slice says of a device.
+/// Holds what a slice says of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::ingest) struct Device {
     pub(in crate::ingest) name: Box<str>,
@@ -15,7 +15,7 @@ pub(in crate::ingest) struct Device {
     pub(in crate::ingest) capacity: BTreeMap<(Box<str>, Box<str>), Capacity>,
     /// Key, value and effect of what keeps it from those that do not tolerate it.
     pub(in crate::ingest) taints: Vec<[Box<str>; 3]>,
-    /// What it draws from counters of its pool, by set and counter, in thousandths.
+    /// Holds what it draws from counters of its pool, by set and counter, in thousandths.
     pub(in crate::ingest) draws: Vec<(Box<str>, i64)>,
     /// Claims may share it.
     pub(in crate::ingest) is_shared: bool,
@@ -25,7 +25,7 @@ pub(in crate::ingest) struct Device {
     pub(in crate::ingest) conditions: [Vec<Box<str>>; 2],
 }
 
-/// What of a device's taints a request puts up with.
+/// Holds what of a device's taints a request puts up with.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::ingest) struct Tolerated {
     /// Empty: every key.

@@ -1,4 +1,4 @@
-//! What a claim takes of a device that claims share: amounts of its capacities.
+//! Describes what a claim takes of a device that claims share: amounts of its capacities.
 //!
 //! # Source
 //! The API's `CapacityRequirements` and `CapacityRequestPolicy` (KEP-5075).
@@ -19,10 +19,10 @@ pub(in crate::ingest) struct Capacity {
     pub(in crate::ingest) policy: Policy,
 }
 
-/// Which amounts a request may take.
+/// Says which amounts a request may take.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::ingest) struct Policy {
-    /// What a request takes that names no amount.
+    /// Holds what a request takes that names no amount.
     default: Option<i64>,
     /// The only amounts, ascending; none, and the range says.
     values: Vec<i64>,

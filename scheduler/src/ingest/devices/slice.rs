@@ -35,7 +35,7 @@ pub(in crate::ingest) struct Spec<'a> {
     shared_counters: Vec<Amounts<'a>>,
 }
 
-/// Which nodes reach devices: one of these.
+/// Says which nodes reach devices: one of these.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 struct Whose<'a> {

@@ -1,4 +1,4 @@
-//! Where a pod may go: selectors, affinities, tolerations, ports.
+//! Describes where a pod may go: selectors, affinities, tolerations, ports.
 
 use kai_engine::{Holds, HostPort, PodTerm, Requirement, Shape, Spread, Symbol, Toleration};
 use serde::Deserialize;

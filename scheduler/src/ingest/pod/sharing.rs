@@ -1,4 +1,4 @@
-//! What pods mean to shared GPUs: who holds a device, who uses it, and what a bound pod may not change any more.
+//! Describes what pods mean to shared GPUs: who holds a device, who uses it, and what a bound pod may not change any more.
 
 use kai_api::names::annotation;
 use kai_engine::{GpuRequest, Owner, Pod, PodState};

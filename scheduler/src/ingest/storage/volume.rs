@@ -37,7 +37,7 @@ const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 /// The provisioner of classes for which nobody makes volumes.
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
-/// What has to be the same of a claim and its volume, and what may not be less.
+/// Holds what has to be the same of a claim and its volume, and what may not be less.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Form {
     class: Box<str>,
@@ -47,7 +47,7 @@ struct Form {
     bytes: i64,
 }
 
-/// What is kept of a claim.
+/// Holds what is kept of a claim.
 #[derive(Debug, Default)]
 struct Claim {
     generation: u32,
@@ -62,7 +62,7 @@ struct Claim {
     owners: Vec<Box<str>>,
 }
 
-/// What is kept of a volume.
+/// Holds what is kept of a volume.
 #[derive(Debug, Default)]
 struct Volume {
     generation: u32,
@@ -78,7 +78,7 @@ struct Volume {
     is_usable: bool,
     /// From where it can be used; none: from everywhere.
     terms: Option<Vec<Vec<Requirement>>>,
-    /// Who reaches it and others of its class, by number, where it may become any claim's; none: nobody.
+    /// Says who reaches it and others of its class, by number, where it may become any claim's; none: nobody.
     reach: Option<u32>,
 }
 
@@ -89,15 +89,15 @@ impl Volume {
     }
 }
 
-/// What is kept of a storage class.
+/// Holds what is kept of a storage class.
 #[derive(Debug, Default)]
 struct Class {
     generation: u32,
     /// Claims get their volume when a pod needs it.
     waits: bool,
-    /// Who makes volumes; nobody where it is empty.
+    /// Says who makes volumes; nobody where it is empty.
     driver: Box<str>,
-    /// Where volumes can be made; none: everywhere.
+    /// Says where volumes can be made; none: everywhere.
     terms: Vec<Vec<Requirement>>,
 }
 
@@ -113,7 +113,7 @@ pub(in crate::ingest) struct Volumes {
     open: Open,
     /// Volumes by the claim that they name, or that a bind under way gives them to.
     named: HashMap<Box<str>, BTreeSet<Box<str>>>,
-    /// Where drivers have room for volumes.
+    /// Says where drivers have room for volumes.
     capacities: Capacities,
 }
 

@@ -1,4 +1,4 @@
-//! Why no domain of a topology takes a group, in one clause.
+//! Says why no domain of a topology takes a group, in one clause.
 
 use kai_engine::{DomainProblem, NoDomain, Symbol};
 

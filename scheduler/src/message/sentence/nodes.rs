@@ -1,4 +1,4 @@
-//! Why nodes refuse a pod for what they are, and what a pod refers to and is not there, in one clause.
+//! Says why nodes refuse a pod for what they are, and what a pod refers to and is not there, in one clause.
 
 use kai_engine::{
     Alike, Blocked, ClaimProblem, Effect, Lane, Misfit, Missing, NoRoom, Taint, Unselected,
@@ -103,7 +103,7 @@ fn word(misfit: Misfit) -> (u16, &'static str) {
     }
 }
 
-/// What so many nodes are or have that keeps the pod out: `have the taint gpu=true:NoSchedule, which it does not tolerate`.
+/// Says what so many nodes are or have that keeps the pod out: `have the taint gpu=true:NoSchedule, which it does not tolerate`.
 pub(in crate::message) fn verb(misfit: Misfit, count: u32, names: &Names) -> String {
     let (have, are, do_not) =
         if count == 1 { ("has", "is", "does not") } else { ("have", "are", "do not") };

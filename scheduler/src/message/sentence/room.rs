@@ -1,4 +1,4 @@
-//! Why no node takes a pod of a group, in one clause.
+//! Says why no node takes a pod of a group, in one clause.
 
 use kai_engine::{Alike, EmptyShape, GPU_MILLI, Lane, Misfit, NoRoom, TooLarge, Why};
 
@@ -91,7 +91,7 @@ pub fn larger_than_all_nodes(whose: &str, need: Need, nodes: EmptyShape) -> Stri
     format!("{whose} {}, {there}", need.clause(nodes))
 }
 
-/// What is needed, and what there is.
+/// Says what is needed, and what there is.
 fn shortage(no_room: &NoRoom) -> String {
     let Alike { needed, placed } = no_room.alike;
     let is_gang = no_room.gang && needed > 1;

@@ -1,4 +1,4 @@
-//! What is said of nodes one by one.
+//! Describes what is said of nodes one by one.
 
 use super::*;
 

@@ -22,7 +22,7 @@ pub(super) const NAMES: [&str; 6] = [
 /// They are scraped every few seconds; telling them costs a walk over all queues.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What was told of which queue.
+/// Holds what was told of which queue.
 #[derive(Debug)]
 pub struct QueueGauges {
     gauges: [GaugeVec; 6],

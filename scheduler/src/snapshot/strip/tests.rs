@@ -1,4 +1,4 @@
-//! What is written of objects.
+//! Describes what is written of objects.
 
 use super::*;
 use crate::snapshot::ARRAYS;

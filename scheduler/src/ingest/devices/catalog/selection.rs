@@ -16,12 +16,12 @@ use crate::{cel::Described, ingest::devices::device::Tolerated};
 /// Selections that are kept although nobody asks for them; attributes too.
 pub(super) const IDLE_MAX: usize = 32;
 
-/// What a request wants of devices of a class.
+/// Holds what a request wants of devices of a class.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(in crate::ingest) struct Wish {
     pub(in crate::ingest) selectors: Vec<Box<str>>,
     pub(in crate::ingest) tolerations: Vec<Tolerated>,
-    /// How much of which capacities, in thousandths.
+    /// Says how much of which capacities, in thousandths.
     pub(in crate::ingest) capacity: Vec<(Box<str>, i64)>,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Selection {
     class_selectors: Option<Vec<Arc<str>>>,
     /// Its own.
     selectors: Vec<Arc<str>>,
-    /// How many requests of claims ask for it, by their namespaces.
+    /// Says how many requests of claims ask for it, by their namespaces.
     claims: BTreeMap<Arc<str>, u32>,
-    /// Why no claim may have devices of it, as the engine was told.
+    /// Says why no claim may have devices of it, as the engine was told.
     unselected: Option<Unselected>,
     /// Its turn to be let go, where nobody asks for it.
     turn: Option<u64>,

@@ -1,4 +1,4 @@
-//! What is known of selectors and devices: each pair is asked once, and once more for each namespace that joins.
+//! Describes what is known of selectors and devices: each pair is asked once, and once more for each namespace that joins.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -19,13 +19,13 @@ pub(super) struct Verdicts {
     /// Devices that are alike are one.
     devices: HashSet<Arc<Described>>,
     known: HashMap<Arc<str>, Known>,
-    /// What is to be asked next.
+    /// Holds what is to be asked next.
     pub(super) questions: Vec<Question>,
     /// Entries after the last look for what nobody uses.
     tidied: usize,
 }
 
-/// What is known of a selector.
+/// Holds what is known of a selector.
 #[derive(Debug, Default)]
 struct Known {
     /// It is used for no device.

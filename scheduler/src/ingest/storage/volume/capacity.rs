@@ -51,19 +51,19 @@ struct DriverSpec {
     storage_capacity: Option<bool>,
 }
 
-/// What is kept of a capacity.
+/// Holds what is kept of a capacity.
 #[derive(Debug, PartialEq, Eq)]
 struct Capacity {
     generation: u32,
     class: Box<str>,
-    /// What has to hold for a node; none: no node has it.
+    /// Holds what has to hold for a node; none: no node has it.
     nodes: Option<Vec<Requirement>>,
     bytes: i64,
     /// The largest volume.
     most: Option<i64>,
 }
 
-/// What is kept of a driver.
+/// Holds what is kept of a driver.
 #[derive(Debug)]
 struct Driver {
     generation: u32,
@@ -81,13 +81,13 @@ pub(super) struct Capacities {
     making: HashMap<Box<str>, (Box<str>, i64)>,
     /// Claims that were told their node, and of which nobody has looked yet where their volume is made.
     told: BTreeSet<Box<str>>,
-    /// Whether looking again could find it.
+    /// Tells whether looking again could find it.
     is_told_due: bool,
     /// Answers, as long as nothing changes: all pods that wait for volumes ask at once.
     rooms: HashMap<(Box<str>, Need), Room>,
 }
 
-/// What the volumes that a pod needs of a class take of a capacity.
+/// Holds what the volumes that a pod needs of a class take of a capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Need {
     bytes: i64,
@@ -95,16 +95,16 @@ pub(super) struct Need {
     largest: i64,
 }
 
-/// Where volumes can be made.
+/// Says where volumes can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// Wherever their class allows.
     Anywhere,
     /// Not everywhere.
     Within {
-        /// Where one of these holds besides.
+        /// Requires that one of these holds besides.
         within: Vec<Vec<Requirement>>,
-        /// Where there is any of it, however little; a term without requirements is everywhere.
+        /// Requires that there is any of it, however little; a term without requirements is everywhere.
         offered: Vec<Vec<Requirement>>,
     },
 }
@@ -113,7 +113,7 @@ pub(super) enum Room {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made<'m> {
     pub(super) class: &'m str,
-    /// Who makes it.
+    /// Says who makes it.
     pub(super) driver: &'m str,
     pub(super) bytes: i64,
 }

@@ -18,14 +18,14 @@ use crate::{
     names::{Names, Number},
 };
 
-/// What the engine was told of volumes.
+/// Holds what the engine was told of volumes.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Counted {
     /// By namespace and name.
     claims: HashMap<Box<str>, Told>,
-    /// What claims ask for, and how many ask for it.
+    /// Holds what claims ask for, and how many ask for it.
     wishes: BTreeMap<Wish, (DeviceClassId, u32)>,
-    /// Who was told to reach volumes.
+    /// Says who was told to reach volumes.
     reaches: BTreeSet<u32>,
     /// Claims that may have to be told anew, or of other users.
     pub(in crate::ingest) due: BTreeSet<Box<str>>,

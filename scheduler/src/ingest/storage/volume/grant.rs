@@ -1,4 +1,4 @@
-//! What a bind has to write so that the claims of its pod get their volumes, and what is kept for that until it shows in
+//! Describes what a bind has to write so that the claims of its pod get their volumes, and what is kept for that until it shows in
 //! the claims and volumes themselves.
 
 use std::collections::HashMap;

@@ -10,14 +10,14 @@ use crate::{ingest::selector::selects, names::Names};
 /// In front of the names of claims, devices and sets of nodes that are about volumes; nothing in the API is named so.
 pub(super) const VOLUME: &str = "volume:";
 
-/// What has to hold for a node: one of these; none, and every node will do.
+/// Holds what has to hold for a node: one of these; none, and every node will do.
 type Terms = Option<Vec<Vec<Requirement>>>;
 
-/// What a claim asks of a volume: those that ask alike may get the same ones.
+/// Holds what a claim asks of a volume: those that ask alike may get the same ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wish {
     pub(super) form: Form,
-    /// What has to hold for its labels.
+    /// Holds what has to hold for its labels.
     pub(super) selector: Vec<Requirement>,
 }
 
@@ -41,13 +41,13 @@ pub(super) struct Seeker<'c> {
 /// Volumes that are nobody's.
 #[derive(Debug, Default)]
 pub(super) struct Open {
-    /// Who reaches volumes, by class.
+    /// Says who reaches volumes, by class.
     reaches: HashMap<Box<str>, BTreeSet<u32>>,
     /// Size and name of each by who reaches it, the smallest first.
     by_reach: BTreeMap<u32, BTreeSet<(i64, Box<str>)>>,
     /// From which nodes one that will do can be used, as long as nothing changes: claims of a template ask alike.
     nodes: BTreeMap<Wish, Terms>,
-    /// Who reaches volumes of which some came or went since they were told.
+    /// Says who reaches volumes of which some came or went since they were told.
     pub(super) stale: BTreeSet<u32>,
 }
 

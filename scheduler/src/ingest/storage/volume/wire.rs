@@ -1,4 +1,4 @@
-//! What is read of volume claims, volumes and storage classes.
+//! Describes what is read of volume claims, volumes and storage classes.
 
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ pub(in crate::ingest) struct WireClaim<'a> {
     pub(super) status: Phase<'a>,
 }
 
-/// What is read of a claim's metadata: also whose it is.
+/// Holds what is read of a claim's metadata: also whose it is.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ClaimMeta<'a> {

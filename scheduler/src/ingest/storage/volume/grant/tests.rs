@@ -1,4 +1,4 @@
-//! What is kept for claims while their volumes are bound, and when it is free again.
+//! Describes what is kept for claims while their volumes are bound, and when it is free again.
 
 use kai_engine::{
     ClaimId, Claimed, Delta, Holds, Pod, Requirement, Reserved, SliceDeviceId, Timestamp,
