@@ -7,7 +7,7 @@ use kai_api::{duration::GoDuration, names::namespace};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How GPUs are shared.
+/// Says how GPUs are shared.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Shared GPUs")]
 pub struct SharingArgs {
