@@ -13,6 +13,18 @@ pub struct Reservation {
     pub has_ended: bool,
 }
 
+/// Says what is known of a reservation pod that the watch does not show.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Unseen {
+    /// There is none.
+    #[default]
+    Nothing,
+    /// One was made: the watch will show it.
+    Made,
+    /// One may be left that failed: the watch leaves those out.
+    Left,
+}
+
 /// Holds what is known of a shared GPU.
 #[derive(Debug, Default)]
 pub(super) struct Device {
@@ -30,16 +42,14 @@ pub(super) struct Device {
     pub(super) given: Option<Box<str>>,
     /// Something about its reservation pod is being written.
     pub(super) is_writing: bool,
-    /// A reservation pod was made, and the watch has yet to show it.
-    pub(super) is_made: bool,
+    /// The reservation pod of which the watch shows nothing.
+    pub(super) unseen: Unseen,
     /// A reservation pod that was deleted, while the watch has yet to show that: older news of it mean nothing.
     pub(super) deleted: Option<u32>,
     /// Until then its reservation pod has to say its device.
     pub(super) deadline: Option<i64>,
     /// The reservation pod came to nothing: it goes before another is made.
     pub(super) has_failed: bool,
-    /// A reservation pod may be left that the watch does not show: it leaves out those that failed.
-    pub(super) may_be_left: bool,
     /// Nothing is written about it before.
     pub(super) not_before: i64,
 }
@@ -182,7 +192,7 @@ impl Device {
     }
 
     fn next_without(&mut self, now: i64) -> Next {
-        if self.is_made {
+        if self.unseen == Unseen::Made {
             let deadline = self.deadline.unwrap_or(now);
             return if now < deadline {
                 Next::Wait(deadline)
@@ -194,7 +204,7 @@ impl Device {
         if self.has_staying_users() {
             return Next::Unprotected;
         }
-        if self.may_be_left && self.users.is_empty() && self.binds.is_empty() {
+        if self.unseen == Unseen::Left && self.users.is_empty() && self.binds.is_empty() {
             return Next::Unreserve { has_failed: false };
         }
         // What is under way was told of a device that nothing holds any more: it is a user soon, or nobody.

@@ -2,7 +2,7 @@
 
 use kai_api::names::no_reservation;
 
-use super::{RETRY_MS, Sharing};
+use super::{RETRY_MS, Sharing, device::Unseen};
 use crate::actuate::{Ending, ShareOutcome};
 
 impl Sharing {
@@ -56,13 +56,15 @@ impl Sharing {
         let Some(known) = self.wrote(device) else { return };
         match refused {
             None if known.reservation.is_none() && !known.has_failed => {
-                known.is_made = true;
+                known.unseen = Unseen::Made;
                 known.deadline = Some(now.saturating_add(patience_ms));
             }
             None => {}
             Some(reason) => {
                 // Where the answer was lost, it may have been made.
-                known.may_be_left = known.reservation.is_none();
+                if known.reservation.is_none() {
+                    known.unseen = Unseen::Left;
+                }
                 let reason = format!("{}: {reason}", no_reservation::REFUSED);
                 self.fail(device, &reason, false);
             }
@@ -76,9 +78,8 @@ impl Sharing {
             Ending::Gone(said) => {
                 known.others.clear();
                 known.deleted = known.reservation.take().map(|reservation| reservation.pod);
-                known.is_made = false;
                 known.has_failed = false;
-                known.may_be_left = false;
+                known.unseen = Unseen::Nothing;
                 known.deadline = None;
                 let node = known.node;
                 let waits = self.waiting.iter().any(|one| one.devices.contains(&device));

@@ -1,6 +1,6 @@
 //! Describes what the watch tells of pods that have to do with shared GPUs.
 
-use super::{Again, Reservation, Sharing, Stage};
+use super::{Again, Reservation, Sharing, Stage, device::Unseen};
 
 /// Says what a pod is to shared GPUs, as it was told.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,8 +95,7 @@ impl Sharing {
             return;
         }
         known.node = Some(node);
-        known.is_made = false;
-        known.may_be_left = false;
+        known.unseen = Unseen::Nothing;
         let says_device = reservation.uuid.is_some() && !reservation.has_ended;
         self.reservations.insert(reservation.pod, device);
         known.reserved(reservation);
@@ -116,7 +115,7 @@ impl Sharing {
                 } else if known.lost(pod) {
                     // One that was not taken away by us failed, or somebody else deleted it.
                     known.has_failed |= waits;
-                    known.may_be_left = true;
+                    known.unseen = Unseen::Left;
                 }
                 self.due.insert(device);
             }
