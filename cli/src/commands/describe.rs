@@ -102,7 +102,7 @@ async fn find(args: &Args, context: &mut Context, format: &Format) -> Result<Rep
     };
     let never = capacity.and_then(|all| all.too_little(&workload.pods, workload.together()));
     let mut page = Page::new(context.out.columns());
-    head::add(&mut page, &workload, queues.as_ref(), (never.as_deref(), eviction.as_ref()));
+    head::add(&mut page, &workload, queues.as_ref(), never.as_deref(), eviction.as_ref());
     pods::add(&mut page, &workload);
     devices::add(&mut page, &workload);
     objects(&mut page, &workload);
@@ -110,7 +110,7 @@ async fn find(args: &Args, context: &mut Context, format: &Format) -> Result<Rep
         Ok(mine) => {
             let wide = *format == Format::Wide;
             let most = if wide { usize::MAX } else { args.events };
-            events::add(&mut page, &workload, &mine, (most, wide));
+            events::add(&mut page, &workload, &mine, most, wide);
         }
         Err(reason) => page.row("Events", &format!("not known: {reason}")),
     }

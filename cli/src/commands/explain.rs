@@ -72,7 +72,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         return codes::show(&section, &format, context);
     }
     if args.order {
-        return order::show(name, (&format, &args.sheet), context).await;
+        return order::show(name, &format, &args.sheet, context).await;
     }
     match name.split_once('/') {
         Some(("queue" | "queues" | "q", queue)) => queue::show(queue, &format, context).await,

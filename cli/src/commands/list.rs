@@ -64,7 +64,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
 /// Runs `top workloads`: those that have not ended, the one with the most GPUs first.
 pub(crate) async fn top(
     queue: Option<String>,
-    (list, watch): (&ListFlags, WatchFlags),
+    list: &ListFlags,
+    watch: WatchFlags,
     context: &mut Context,
 ) -> Result<Exit, Error> {
     let mut list = list.clone();

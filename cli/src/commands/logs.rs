@@ -91,7 +91,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     };
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
-    of(args, (query, pick), scope, context).await
+    of(args, query, pick, scope, context).await
 }
 
 /// Follows the logs of a workload that was just submitted to a namespace, as `logs -f` does.
@@ -105,12 +105,14 @@ pub(crate) async fn follow(
     let matches = command.try_get_matches_from(["--follow", name]);
     let args = matches.and_then(|matches| Args::from_arg_matches(&matches));
     let args = args.expect("names of objects are no flags");
-    of(&args, (Query::default(), Pick::read(&[], &[])?), Some(namespace.to_owned()), context).await
+    let pick = Pick::read(&[], &[])?;
+    of(&args, Query::default(), pick, Some(namespace.to_owned()), context).await
 }
 
 async fn of(
     args: &Args,
-    (query, pick): (Query, Pick),
+    query: Query,
+    pick: Pick,
     scope: Option<String>,
     context: &mut Context,
 ) -> Result<Exit, Error> {

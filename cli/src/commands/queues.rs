@@ -97,7 +97,8 @@ pub(crate) async fn run(mut args: Args, context: &mut Context) -> Result<Exit, E
 /// Runs `top queues`: the same of one queue and those below it, or of all.
 pub(crate) async fn top(
     queue: Option<String>,
-    (list, watch): (&ListFlags, WatchFlags),
+    list: &ListFlags,
+    watch: WatchFlags,
     context: &mut Context,
 ) -> Result<Exit, Error> {
     let args = Args {

@@ -173,7 +173,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         rendered.workloads().map(|object| in_namespace(object.clone(), &namespace)).collect();
     let wish = Wish { changes: &changes, objects: &objects, horizon_seconds };
     let outcome = situation.plan(&wish)?;
-    show((&outcome, &situation), (&format, &args.sheet), context)?;
+    show(&outcome, &situation, &format, &args.sheet, context)?;
     if format.is_table() {
         let counts = &situation.snapshot.counts;
         let count = |key: &str| counts.get(key).copied().unwrap_or(0);
@@ -196,8 +196,10 @@ fn horizon(text: &str) -> Result<i64, Error> {
 
 /// Prints an outcome: rows for programs that want such, and a page with the same rows for people.
 fn show(
-    (outcome, situation): (&Outcome, &Situation),
-    (format, flags): (&Format, &SheetFlags),
+    outcome: &Outcome,
+    situation: &Situation,
+    format: &Format,
+    flags: &SheetFlags,
     context: &mut Context,
 ) -> Result<(), Error> {
     if *format == Format::Name {
@@ -210,7 +212,7 @@ fn show(
     report.arrange(&flags)?;
     if format.is_table() {
         let is_wide = *format == Format::Wide;
-        return draw::draw(outcome, &report, (is_wide, &flags), context);
+        return draw::draw(outcome, &report, is_wide, &flags, context);
     }
     report.print(format, &flags, &mut context.out)
 }

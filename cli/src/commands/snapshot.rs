@@ -184,7 +184,7 @@ fn show(args: &Show, context: &mut Context) -> Result<Exit, Error> {
             .filter_map(|one| one["pod"].as_str())
             .try_for_each(|pod| context.out.data(&format!("pod/{}", clean(pod))))?;
     } else if format.is_table() {
-        draw::draw(&report.data, (format == Format::Wide, &args.sheet), context)?;
+        draw::draw(&report.data, format == Format::Wide, &args.sheet, context)?;
     } else {
         report.print(&format, &flags, &mut context.out)?;
     }

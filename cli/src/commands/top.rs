@@ -85,8 +85,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     }
     match args.what {
         What::Gpus | What::Nodes => show(args, &args.list, args.watch, context).await,
-        What::Queues => queues::top(queue, (&args.list, args.watch), context).await,
-        What::Workloads => list::top(queue, (&args.list, args.watch), context).await,
+        What::Queues => queues::top(queue, &args.list, args.watch, context).await,
+        What::Workloads => list::top(queue, &args.list, args.watch, context).await,
     }
 }
 

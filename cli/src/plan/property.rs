@@ -30,7 +30,7 @@ struct Fate {
 }
 
 /// The work as somebody would submit it.
-fn job(queue: &str, (pods, gpus): (u32, u32)) -> Value {
+fn job(queue: &str, pods: u32, gpus: u32) -> Value {
     let requests = json!({"nvidia.com/gpu": gpus.to_string(), "cpu": "1", "memory": "1Gi"});
     json!({
         "apiVersion": "batch/v1", "kind": "Job",
@@ -46,11 +46,11 @@ fn job(queue: &str, (pods, gpus): (u32, u32)) -> Value {
 }
 
 /// What the plan says.
-fn planned(path: &Path, queue: &str, shape: (u32, u32)) -> Option<Fate> {
+fn planned(path: &Path, queue: &str, pods: u32, gpus: u32) -> Option<Fate> {
     let folder = path.parent().expect("it is in a folder");
     let name = path.file_name().expect("it is a file").to_string_lossy();
     let mut situation = Situation::of_scenario(&name, folder).expect("it is a scenario");
-    let objects = [job(queue, shape)];
+    let objects = [job(queue, pods, gpus)];
     let wish = Wish { objects: &objects, ..Wish::default() };
     let outcome = situation.plan(&wish).ok()?;
     let fate = outcome.workloads.first()?;
@@ -94,7 +94,7 @@ fn settle(world: &mut World) -> BTreeSet<PodId> {
 }
 
 /// What the scheduler does once the work is there.
-fn done(scenario: &Scenario, queue: &str, (pods, gpus): (u32, u32)) -> Fate {
+fn done(scenario: &Scenario, queue: &str, pods: u32, gpus: u32) -> Fate {
     let world = build(scenario).expect("it makes sense");
     let without = settle(&mut world.clone());
     let mut world = world;
@@ -140,16 +140,16 @@ fn a_plan_is_what_the_scheduler_then_does() {
             scenario.queues.iter().filter_map(|(_, queue)| queue.parent.as_deref()).collect();
         let leaves = scenario.queues.iter().map(|(name, _)| name);
         for queue in leaves.filter(|name| !parents.contains(name)) {
-            for shape in SHAPES {
-                let Some(plan) = planned(&path, queue, shape) else { continue };
-                let then = done(&scenario, queue, shape);
+            for (pods, gpus) in SHAPES {
+                let Some(plan) = planned(&path, queue, pods, gpus) else { continue };
+                let then = done(&scenario, queue, pods, gpus);
                 plans += 1;
                 with_victims += usize::from(!plan.victims.is_empty());
                 if plan != then {
                     let name = path.strip_prefix(&folder).unwrap_or(&path).display();
                     let _ = writeln!(
                         faults,
-                        "{name}, {shape:?} in {queue}:\n  planned {plan:?}\n  done    {then:?}"
+                        "{name}, {pods} of {gpus} in {queue}:\n  planned {plan:?}\n  done    {then:?}"
                     );
                 }
             }

@@ -95,7 +95,8 @@ mod tests {
     use super::*;
 
     /// A pod whose container ended: name, second, code, reason, field.
-    fn pod((name, second, code, reason, field): &(&str, u8, i64, &str, &str)) -> Value {
+    fn pod(ended: &(&str, u8, i64, &str, &str)) -> Value {
+        let (name, second, code, reason, field) = ended;
         let at = format!("2026-01-01T00:00:{second:02}Z");
         json!({"metadata": {"name": name}, "status": {"phase": "Running", "containerStatuses": [
             {"name": "main", *field: {"terminated": {"exitCode": code, "reason": reason, "finishedAt": at}}}]}})

@@ -19,12 +19,13 @@ struct Line<'e> {
     message: String,
 }
 
-/// Adds the newest lines, the newest last. `most` is how many of them, and whether messages are shown in full.
+/// Adds the newest lines, the newest last, at most `most` of them; messages are shown whole if `in_full`.
 pub(super) fn add(
     page: &mut Page,
     workload: &Workload,
     events: &[&Value],
-    (most, in_full): (usize, bool),
+    most: usize,
+    in_full: bool,
 ) {
     if events.is_empty() {
         return page.row("Events", "none");

@@ -14,7 +14,8 @@ pub(super) fn add(
     page: &mut Page,
     workload: &Workload,
     queues: Option<&Queues>,
-    (never, eviction): (Option<&str>, Option<&Eviction>),
+    never: Option<&str>,
+    eviction: Option<&Eviction>,
 ) {
     let age =
         workload.age().map_or_else(String::new, |age| format!(" · {} ago", duration::short(age)));

@@ -22,7 +22,8 @@ const TURNS_SHOWN: usize = 10;
 /// Shows the turns of all queues, or of the queue of a workload.
 pub(super) async fn show(
     name: &str,
-    (format, flags): (&Format, &SheetFlags),
+    format: &Format,
+    flags: &SheetFlags,
     context: &mut Context,
 ) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;

@@ -104,7 +104,7 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
                 && item.object["metadata"]["labels"][names::label::COMPONENT] == component
         };
         let deployment = items.iter().find(is_its);
-        rows.push(daemon(&cluster, component, deployment, (&options.namespace, lease)).await?);
+        rows.push(daemon(&cluster, component, deployment, &options.namespace, lease).await?);
     }
     let is_healthy = rows.iter().all(|row| row.health == Health::Ok);
     print(&rows, is_healthy, &args.list, context)?;
@@ -152,7 +152,8 @@ async fn daemon(
     cluster: &Cluster,
     component: &str,
     deployment: Option<&Item>,
-    (namespace, lease): (&str, &str),
+    namespace: &str,
+    lease: &str,
 ) -> Result<Row, Error> {
     let holder = holder(cluster, namespace, lease).await?;
     let row = |health, detail| Row { part: component.to_owned(), health, detail };

@@ -16,11 +16,12 @@ const ROWS_MAX: usize = 20;
 pub(super) fn draw(
     outcome: &Outcome,
     report: &Report,
-    (is_wide, flags): (bool, &ListFlags),
+    is_wide: bool,
+    flags: &ListFlags,
     context: &mut Context,
 ) -> Result<(), Error> {
     let mut page = what_if(outcome);
-    page += &works(outcome, report, (is_wide, flags), &context.out);
+    page += &works(outcome, report, is_wide, flags, &context.out);
     page += &evicted(outcome, is_wide);
     page += &shares(outcome, &context.out, !flags.sheet.no_headers);
     page += &assumptions(outcome);
@@ -41,7 +42,8 @@ fn what_if(outcome: &Outcome) -> String {
 fn works(
     outcome: &Outcome,
     report: &Report,
-    (is_wide, flags): (bool, &ListFlags),
+    is_wide: bool,
+    flags: &ListFlags,
     out: &Output,
 ) -> String {
     let Body::Table(table) = &report.body else { return String::new() };

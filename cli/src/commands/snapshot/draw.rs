@@ -15,7 +15,8 @@ const LINES_MAX: usize = 20;
 /// Prints a report: of its rows those that were left by the flags.
 pub(super) fn draw(
     report: &Value,
-    (is_wide, flags): (bool, &SheetFlags),
+    is_wide: bool,
+    flags: &SheetFlags,
     context: &mut Context,
 ) -> Result<(), Error> {
     let mut page = head(report);

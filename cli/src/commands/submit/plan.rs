@@ -88,12 +88,12 @@ pub(super) async fn run(
     let others = if words::exit(&outcome, true) == Exit::Ok {
         Vec::new()
     } else {
-        alternatives::try_all(args, &outcome, (&mut situation, &cluster.namespace), context).await
+        alternatives::try_all(args, &outcome, &mut situation, &cluster.namespace, context).await
     };
     let plan = Plan { told: words::told(&outcome, &situation), alternatives: &others };
     let report = format::headed("Plan", json!(plan));
     if !format::report(&report, &format, &mut context.out)? {
-        let page = draw::page(&rendered, (&outcome, &others), &context.out);
+        let page = draw::page(&rendered, &outcome, &others, &context.out);
         context.out.raw(&page)?;
     }
     Ok(exit)

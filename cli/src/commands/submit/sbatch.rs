@@ -55,7 +55,7 @@ pub(crate) async fn expand(args: &mut Args, context: &mut Context) -> Result<(),
     let mut tasks = array(&shown, &script)?;
     let mut told = Told::default();
     let own_name = named(args, &file, &script);
-    flags(args, &script, (&sizes, tasks.as_ref()), &mut told);
+    flags(args, &script, &sizes, tasks.as_ref(), &mut told);
     sizes.adopt(args);
     if let Some(typed) = &args.particulars.array {
         let array = Array::read(typed)?;
@@ -159,12 +159,7 @@ fn amount(mib: u64) -> String {
 }
 
 /// Sets the flags that were not typed.
-fn flags(
-    args: &mut Args,
-    script: &Script,
-    (sizes, tasks): (&Sizes, Option<&Tasks>),
-    told: &mut Told,
-) {
+fn flags(args: &mut Args, script: &Script, sizes: &Sizes, tasks: Option<&Tasks>, told: &mut Told) {
     let gpu = sizes.gpus.map(|gpus| gpus.to_string());
     let image = script.value("container-image").map(|given| image(&given.value));
     let workers = (sizes.pods > 1).then(|| sizes.pods.to_string());

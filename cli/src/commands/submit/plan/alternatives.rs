@@ -29,12 +29,13 @@ pub(super) struct Alternative {
 pub(super) async fn try_all(
     args: &Args,
     outcome: &Outcome,
-    (situation, namespace): (&mut Situation, &str),
+    situation: &mut Situation,
+    namespace: &str,
     context: &mut Context,
 ) -> Vec<Alternative> {
     let mut found = Vec::new();
     for (flags, cost, other) in candidates(args, outcome) {
-        let Some(tried) = outcome_of(&other, (&mut *situation, namespace), context).await else {
+        let Some(tried) = outcome_of(&other, situation, namespace, context).await else {
             continue;
         };
         let (Some(was), Some(is)) = (outcome.workloads.first(), tried.workloads.first()) else {
@@ -133,7 +134,8 @@ fn candidates(args: &Args, outcome: &Outcome) -> Vec<(String, String, Args)> {
 /// What would be; none where such flags are refused.
 async fn outcome_of(
     args: &Args,
-    (situation, namespace): (&mut Situation, &str),
+    situation: &mut Situation,
+    namespace: &str,
     context: &mut Context,
 ) -> Option<Outcome> {
     let mut request = Request::read(args, &context.settings, &context.env).ok()?;

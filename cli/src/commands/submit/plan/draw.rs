@@ -11,7 +11,8 @@ use crate::print::table::{Cell, Column, render};
 /// The page.
 pub(super) fn page(
     rendered: &Rendered,
-    (outcome, others): (&Outcome, &[Alternative]),
+    outcome: &Outcome,
+    others: &[Alternative],
     out: &Output,
 ) -> String {
     let names: Vec<String> = rendered
