@@ -3,28 +3,15 @@
 use super::{Finding, source};
 use crate::repository::File;
 
-/// Crates in which some functions still take tuples.
-const TAKE_TUPLES: [&str; 1] = ["cli/"];
-/// Crates in which some comments still begin as riddles.
-const POSE_RIDDLES: [&str; 1] = ["cli/"];
 /// Macros that make helps of comments: those begin as the helps of other commands do.
 const MAKE_HELP: [&str; 4] = ["Args", "Parser", "Subcommand", "ValueEnum"];
 /// Words that begin a clause which the reader has to turn into a statement.
 const RIDDLES: [&str; 8] = ["What", "Whether", "How", "Where", "Which", "Who", "Whose", "Why"];
 
-/// The Rust files that are not of some crates.
-fn outside<'f>(
-    files: &'f [File],
-    left_out: &'f [&str],
-) -> impl Iterator<Item = (&'f str, &'f str)> {
-    let is_left_out = |path: &str| left_out.iter().any(|folder| path.starts_with(folder));
-    source::rust(files).filter(move |(path, _)| !is_left_out(path))
-}
-
 /// No function takes a tuple: each of its parts would be a parameter without a name, past the bound on parameters.
 pub(super) fn tuples(all: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in outside(all, &TAKE_TUPLES) {
+    for (path, text) in source::rust(all) {
         let code = bare(text);
         for function in functions(&code) {
             for parameter in function.parameters.iter().filter(|one| takes_tuple(one)) {
@@ -44,7 +31,7 @@ pub(super) fn tuples(all: &[File]) -> Vec<Finding> {
 /// a question.
 pub(super) fn riddles(all: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in outside(all, &POSE_RIDDLES) {
+    for (path, text) in source::rust(all) {
         let (mut is_first, mut is_help) = (true, false);
         for (number, line) in (1..).zip(text.lines()) {
             if line.starts_with("#[derive(") {
