@@ -133,7 +133,7 @@ pub enum Command {
     Options,
 }
 
-/// Why there is nothing to run.
+/// Says why there is nothing to run.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// Help or the version was asked for: the text for stdout.

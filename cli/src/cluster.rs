@@ -53,7 +53,7 @@ pub struct Cluster {
     /// The kubeconfig context and the server's address, for messages.
     pub(crate) place: Arc<Place>,
     timeout: Duration,
-    /// What was read before, where a command goes on looking.
+    /// Holds what was read before, where a command goes on looking.
     mirror: Option<Arc<Mirror>>,
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Cluster {
     }
 }
 
-/// Where the cluster is.
+/// Says where the cluster is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     pub(crate) context: Option<String>,
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Which objects a list answers with.
+/// Says which objects a list answers with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Select<'a> {
     pub(crate) labels: &'a str,
@@ -330,12 +330,12 @@ impl Cluster {
         }
     }
 
-    /// What a failure means to the user.
+    /// Says what a failure means to the user.
     pub(crate) fn explain(&self, call: &Call<'_>, failure: &Failure) -> Error {
         failure.problem(Some(call), &self.place).into()
     }
 
-    /// What a failure means to the user, where the request was about no object in particular.
+    /// Says what a failure means to the user, where the request was about no object in particular.
     pub(crate) fn explain_any(&self, failure: &Failure) -> Error {
         failure.problem(None, &self.place).into()
     }

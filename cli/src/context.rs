@@ -1,4 +1,4 @@
-//! What a command stands in: its output, environment, settings, and the way to the cluster.
+//! Describes what a command stands in: its output, environment, settings, and the way to the cluster.
 
 mod confirm;
 
@@ -20,18 +20,18 @@ use crate::settings::Settings;
 /// Runs one command line, program name first, within a context: what the demo is given to type with.
 pub(crate) type Run = fn(Vec<OsString>, &mut Context) -> BoxFuture<'_, Exit>;
 
-/// What a command stands in. Environment, folder, input and output are data, so that a command can be run inside
+/// Holds what a command stands in. Environment, folder, input and output are data, so that a command can be run inside
 /// another process against a given cluster.
 pub struct Context {
-    /// Where it prints.
+    /// Says where it prints.
     pub out: Output,
     /// The environment variables.
     pub env: BTreeMap<String, String>,
     /// The working folder, for relative paths and `.kai.yaml`.
     pub dir: PathBuf,
-    /// What `-f -` reads.
+    /// Holds what `-f -` reads.
     pub stdin: Box<dyn Read + Send>,
-    /// Whether somebody can answer a question.
+    /// Tells whether somebody can answer a question.
     pub answers: bool,
     /// The flags that every command takes, of the command that runs.
     pub globals: Globals,

@@ -1,4 +1,4 @@
-//! What a person or a program reads: the forms of data, and the only place that prints.
+//! Describes what a person or a program reads: the forms of data, and the only place that prints.
 
 pub(crate) mod columns;
 pub(crate) mod duration;

@@ -34,7 +34,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("color", "auto, always or never"),
 ];
 
-/// Where a value was set.
+/// Says where a value was set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Env(String),
@@ -260,7 +260,7 @@ pub(crate) fn user_templates(env: &BTreeMap<String, String>) -> Option<PathBuf> 
     Some(user_file(env)?.with_file_name("templates"))
 }
 
-/// Whether a name matches a pattern with `*` for any run of characters.
+/// Tells whether a name matches a pattern with `*` for any run of characters.
 pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();

@@ -53,7 +53,7 @@ pub(crate) struct Workload {
     pub(crate) position: Option<Position>,
     /// Its last eviction, once it was looked for and while it has not started again.
     pub(crate) eviction: Option<Eviction>,
-    /// What our scheduler says of why it waits; none where KAI's runs, or before it was said.
+    /// Holds what our scheduler says of why it waits; none where KAI's runs, or before it was said.
     pub(crate) explanation: Option<Explanation>,
     /// The devices that its pods share, once they were looked for.
     pub(crate) devices: Vec<OnDevice>,
@@ -62,7 +62,7 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// How it stands.
+    /// Returns how it stands.
     pub(crate) fn state(&self) -> State {
         phase::state(self)
     }
@@ -80,7 +80,7 @@ impl Workload {
         (ready, self.at_once().max(self.pods.len()))
     }
 
-    /// How many pods it should have at the same time.
+    /// Returns how many pods it should have at the same time.
     pub(crate) fn at_once(&self) -> usize {
         let wanted = self.object.as_ref().map_or(0, |object| manifest::demand(object).0);
         let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
@@ -93,7 +93,7 @@ impl Workload {
         Some(usize::try_from(tasks).unwrap_or(usize::MAX))
     }
 
-    /// How many of its pods start together.
+    /// Returns how many of its pods start together.
     pub(crate) fn together(&self) -> usize {
         let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).max();
         gang.and_then(|gang| usize::try_from(gang).ok()).unwrap_or(1)
@@ -159,7 +159,7 @@ impl Workload {
         format!("{}/{}", self.resource.label(), self.name)
     }
 
-    /// Whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name; globs too.
+    /// Tells whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name; globs too.
     pub(crate) fn is_called(&self, word: &str) -> bool {
         let is = |name: &str| settings::matches(word, name);
         if let Some((kind, name)) = word.split_once('/') {

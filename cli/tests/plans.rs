@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use stage::Sandbox;
 
-/// How long work may take to be placed.
+/// Sets how long work may take to be placed.
 const PLACED_WITHIN: Duration = Duration::from_mins(1);
 
-/// What a command prints under `-o json`.
+/// Returns what a command prints under `-o json`.
 fn run(kubeconfig: &str, words: &str) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_kubectl-kai"))
         .args(["-o", "json"])
@@ -26,7 +26,7 @@ fn run(kubeconfig: &str, words: &str) -> Value {
     })
 }
 
-/// How many pods of a workload each node has.
+/// Says how many pods of a workload each node has.
 fn nodes(kubeconfig: &str, name: &str) -> BTreeMap<String, usize> {
     let pods = run(kubeconfig, "list --pods");
     let mut nodes = BTreeMap::new();

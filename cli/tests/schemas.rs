@@ -1,4 +1,4 @@
-//! What commands print under `-o json` is what the schemas that they ship say.
+//! Describes what commands print under `-o json` is what the schemas that they ship say.
 
 mod stage;
 

@@ -20,12 +20,12 @@ use std::{env, fs};
 use regex::Regex;
 use stage::Sandbox;
 
-/// How long a cluster may take to come to what is written.
+/// Sets how long a cluster may take to come to what is written.
 const SETTLED_WITHIN: Duration = Duration::from_secs(30);
-/// How long it may take while nothing is written that it could come to.
+/// Sets how long it may take while nothing is written that it could come to.
 const BLESSED_WITHIN: Duration = Duration::from_secs(3);
 
-/// Where a session is played.
+/// Says where a session is played.
 struct Stage {
     /// Its own folder.
     dir: PathBuf,
@@ -67,7 +67,7 @@ fn lines_of<'a>(lines: impl Iterator<Item = &'a str>, before: &str) -> String {
     lines.flat_map(|line| [before, line, "\n"]).collect()
 }
 
-/// What a command prints; in a cluster, one that only looks is run again until that is what is written.
+/// Says what a command prints; in a cluster, one that only looks is run again until that is what is written.
 fn settled(line: &str, stage: &Stage, written: &str) -> String {
     let may_change = stage.cluster.is_some() && only_looks(line);
     let patience = if env::var_os("KAI_BLESS").is_some() { BLESSED_WITHIN } else { SETTLED_WITHIN };
@@ -144,7 +144,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What differs from run to run, made the same: ages, times, UIDs, the random ends of pods' names, and
+/// Says what differs from run to run, made the same: ages, times, UIDs, the random ends of pods' names, and
 /// the machine's name.
 fn tidy(text: &str) -> String {
     [

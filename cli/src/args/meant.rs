@@ -1,4 +1,4 @@
-//! What a user meant who typed a command that does not exist.
+//! Describes what a user meant who typed a command that does not exist.
 
 use std::ffi::OsString;
 

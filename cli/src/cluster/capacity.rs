@@ -1,4 +1,4 @@
-//! What the nodes have when nothing runs: what asks for more waits until other nodes come.
+//! Describes what the nodes have when nothing runs: what asks for more waits until other nodes come.
 
 use kai_api::quantity::Quantity;
 use kai_engine::EmptyShape;
@@ -10,7 +10,7 @@ use super::json::text;
 use super::{Call, Cluster, Resource, Select, names};
 use crate::cluster::queue::count;
 
-/// What GPUs are counted in.
+/// Says what GPUs are counted in.
 const GPUS: &str = "GPUs";
 
 /// Amounts of nodes or of a pod.
@@ -21,7 +21,7 @@ struct Amounts {
     memory_bytes: u64,
 }
 
-/// What there is.
+/// Holds what there is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Capacity {
     nodes: usize,
@@ -57,7 +57,7 @@ impl Capacity {
         capacity
     }
 
-    /// Why pods never start, of which so many have to start together, while no other node comes; none where they may.
+    /// Says why pods never start, of which so many have to start together, while no other node comes; none where they may.
     pub(crate) fn too_little(&self, pods: &[Value], together: usize) -> Option<String> {
         let mut each: Vec<Amounts> = pods.iter().map(of_pod).collect();
         let largest = self.largest;
@@ -85,7 +85,7 @@ impl Capacity {
         self.gang_too_large(&each)
     }
 
-    /// Why pods never start together.
+    /// Says why pods never start together.
     fn gang_too_large(&self, pods: &[Amounts]) -> Option<String> {
         let least = pods.first()?.gpu_milli;
         let sum: u64 = pods.iter().map(|pod| pod.gpu_milli).sum();
@@ -124,7 +124,7 @@ impl Amounts {
     }
 }
 
-/// What a pod asks for: the requests of its containers, which are their limits where they say nothing else.
+/// Returns what a pod asks for: the requests of its containers, which are their limits where they say nothing else.
 fn of_pod(pod: &Value) -> Amounts {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
     let sum = |name: &str| {
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of so many pods with limits, of which some start together, on two nodes of 8 GPUs, 64 cores, 256Gi.
+    /// Says what is said of so many pods with limits, of which some start together, on two nodes of 8 GPUs, 64 cores, 256Gi.
     fn check(pods: usize, limits: &Value, together: usize, expect: Option<&str>) {
         let node = json!({"status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64", "memory": "256Gi"}}});
         let capacity = Capacity::of(&[node.clone(), node]);

@@ -1,4 +1,4 @@
-//! What can come back instead of an answer, and what it means to the user.
+//! Describes what can come back instead of an answer, and what it means to the user.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Call, Place, kinds};
 use crate::print::error::{Exit, Problem, number};
 use crate::print::output::clean;
 
-/// Why a request brought nothing.
+/// Says why a request brought nothing.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The server said no.
@@ -107,12 +107,12 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 impl Failure {
-    /// Whether the server said no because of what the user may do.
+    /// Tells whether the server said no because of what the user may do.
     pub(crate) fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.code == 403)
     }
 
-    /// Whether the same request may well be answered a little later.
+    /// Tells whether the same request may well be answered a little later.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Refused(refusal) => refusal.code == 429 || refusal.code >= 500,
@@ -130,7 +130,7 @@ impl Failure {
         }
     }
 
-    /// What it means to the user.
+    /// Says what it means to the user.
     pub(crate) fn problem(&self, call: Option<&Call<'_>>, place: &Place) -> Problem {
         let context = place.context.as_deref().unwrap_or("none");
         match self {
@@ -195,12 +195,12 @@ impl Refusal {
         }
     }
 
-    /// Whether the refusal is about rights: quota and admission answer 403 too.
+    /// Tells whether the refusal is about rights: quota and admission answer 403 too.
     fn is_rbac(&self) -> bool {
         self.message.contains(" cannot ") && self.denial().is_none()
     }
 
-    /// Who denied the request at admission, and in which words; none where it was somebody else.
+    /// Says who denied the request at admission, and in which words; none where it was somebody else.
     fn denial(&self) -> Option<(String, &str)> {
         if let Some(rest) = self.message.strip_prefix("admission webhook \"") {
             let (webhook, words) = rest.split_once("\" denied the request")?;
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::cluster::Resource;
 
-    /// What an administrator is told to type when this was refused.
+    /// Says what an administrator is told to type when this was refused.
     fn check_grant(verb: &'static str, resource: &Resource, namespace: Option<&str>, expect: &str) {
         let call = Call::new(verb, resource).namespace(namespace);
         let problem = forbidden(&call, "ana@corp");

@@ -1,4 +1,4 @@
-//! How many GPUs: the grammar of `--gpu` and `--gpu-memory`, and what a pod asks for.
+//! Describes how many GPUs: the grammar of `--gpu` and `--gpu-memory`, and what a pod asks for.
 //!
 //! `4` whole devices, `0.5` of one device, `0.25x4` a quarter of each of four, `8Gi` of one device's memory, `8Gix2` of
 //! each of two, `mig:1g.10gb` or `mig:1g.10gbx2`, each but MIG with a model in front: `H100:4`. Decimal text is never made a binary fraction.
@@ -11,7 +11,7 @@ pub(crate) use total::{Total, ask, claimed_milli, part_milli, share, shared, sta
 
 use crate::print::error::{Exit, Problem, number};
 
-/// What one pod asks of GPUs.
+/// Says what one pod asks of GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Gpu {
     /// Whole devices.
@@ -138,7 +138,7 @@ impl Gpu {
         }
     }
 
-    /// Whether it is part of a device, or of several.
+    /// Tells whether it is part of a device, or of several.
     pub(crate) fn is_share(&self) -> bool {
         matches!(self, Self::Share { .. } | Self::Memory { .. })
     }

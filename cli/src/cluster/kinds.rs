@@ -5,7 +5,7 @@
 
 use crate::cluster::Resource;
 
-/// Where a kind keeps the size of its gang.
+/// Says where a kind keeps the size of its gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gang {
     /// Annotation `kai.scheduler/batch-min-member` of the object, or of the Job that a `CronJob` makes.
@@ -22,7 +22,7 @@ pub(crate) enum Gang {
     None,
 }
 
-/// How a kind is stopped without being deleted.
+/// Says how a kind is stopped without being deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspend {
     /// A boolean at this pointer.
@@ -35,7 +35,7 @@ pub(crate) enum Suspend {
     Never,
 }
 
-/// How a template sits in its surroundings.
+/// Says how a template sits in its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// A pod template: `metadata` and `spec`.
@@ -57,7 +57,7 @@ pub(crate) enum Shape {
 /// A known kind.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// What `submit` calls it; empty when only `-f` takes it.
+    /// Holds what `submit` calls it; empty when only `-f` takes it.
     pub(crate) noun: &'static str,
     pub(crate) group: &'static str,
     /// Versions that this program understands, the best first.
@@ -75,7 +75,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// Whether an object of this kind runs to an end, rather than until it is stopped.
+    /// Tells whether an object of this kind runs to an end, rather than until it is stopped.
     pub(crate) fn ends(&self) -> bool {
         !matches!(
             self.name,
@@ -91,7 +91,7 @@ impl Kind {
         )
     }
 
-    /// Whether it only holds the templates that other objects make pods of.
+    /// Tells whether it only holds the templates that other objects make pods of.
     pub(crate) fn is_blueprint(&self) -> bool {
         self.name == "TrainingRuntime"
     }

@@ -1,4 +1,4 @@
-//! Where an object keeps its pod templates.
+//! Describes where an object keeps its pod templates.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::cluster::kinds::{self, Kind, Shape};
 /// One pod template of an object, as JSON pointers into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// What a user calls it: `Worker`, `headGroupSpec`, the name of a step.
+    /// Holds what a user calls it: `Worker`, `headGroupSpec`, the name of a step.
     pub(crate) role: String,
     /// The object with the field `schedulerName`.
     pub(crate) spec: String,
@@ -19,15 +19,15 @@ pub(crate) struct Site {
     pub(crate) meta: Option<String>,
     /// The containers, the main one first.
     pub(crate) containers: Vec<String>,
-    /// Whether it only steers the others: a launcher, a head, a driver.
+    /// Tells whether it only steers the others: a launcher, a head, a driver.
     pub(crate) steers: bool,
     pub(crate) shape: Shape,
-    /// How many pods are made of it.
+    /// Says how many pods are made of it.
     pub(crate) replicas: u64,
 }
 
 impl Site {
-    /// Whether pods are made of it; a workflow as a whole makes none, its steps do.
+    /// Tells whether pods are made of it; a workflow as a whole makes none, its steps do.
     pub(crate) fn makes_pods(&self) -> bool {
         !self.containers.is_empty() || self.shape == Shape::Spark
     }
@@ -136,14 +136,14 @@ fn steps(spec: &Value, pointer: &str, sites: &mut Vec<Site>) {
     }
 }
 
-/// How many pods a workflow makes of a template: it is called from its entrypoint, by tasks and steps that may be
+/// Returns how many pods a workflow makes of a template: it is called from its entrypoint, by tasks and steps that may be
 /// repeated, through templates that call others. What only a run tells (`withParam`) counts once, and so does a
 /// template that nobody is seen to call.
 fn runs(spec: &Value, template: &str) -> u64 {
     calls(spec, text(&spec["entrypoint"]), template, &mut BTreeMap::new()).max(1)
 }
 
-/// How often a call of `from` comes to call `to`. Each template is looked at once, and one that calls itself is not
+/// Returns how often a call of `from` comes to call `to`. Each template is looked at once, and one that calls itself is not
 /// followed.
 fn calls<'s>(spec: &'s Value, from: &'s str, to: &str, known: &mut BTreeMap<&'s str, u64>) -> u64 {
     if from == to {
@@ -167,7 +167,7 @@ fn calls<'s>(spec: &'s Value, from: &'s str, to: &str, known: &mut BTreeMap<&'s 
     count
 }
 
-/// How often a task of a workflow is run.
+/// Returns how often a task of a workflow is run.
 fn repeats(task: &Value) -> u64 {
     let number = |value: &Value| value.as_u64().or_else(|| text(value).parse().ok());
     let sequence = &task["withSequence"];
@@ -191,7 +191,7 @@ fn containers(object: &Value, spec: &str, shape: Shape) -> Vec<String> {
     (0..all.map_or(0, Vec::len)).map(|i| format!("{spec}/containers/{i}")).collect()
 }
 
-/// What tells this template from its siblings: the last key on its path that is not a common word.
+/// Says what tells this template from its siblings: the last key on its path that is not a common word.
 fn role(object: &Value, pointer: &str) -> String {
     let mut parts: Vec<&str> = pointer.split('/').collect();
     while let Some(key) = parts.pop() {
@@ -210,7 +210,7 @@ fn role(object: &Value, pointer: &str) -> String {
     "pod".to_owned()
 }
 
-/// How many pods a template makes, from `replicas` or `parallelism` of the objects around it.
+/// Returns how many pods a template makes, from `replicas` or `parallelism` of the objects around it.
 fn replicas(object: &Value, pointer: &str) -> u64 {
     let mut count = object.pointer(pointer).and_then(|own| own["instances"].as_u64()).unwrap_or(1);
     let mut at = pointer;
@@ -286,7 +286,7 @@ fn is_pod_spec(value: Option<&Value>) -> bool {
     })
 }
 
-/// What the object asks for when all its pods are there; an estimate where controllers decide later.
+/// Returns what the object asks for when all its pods are there; an estimate where controllers decide later.
 pub(crate) fn demand(object: &Value) -> (u64, Total) {
     let (mut pods, mut total) = (0, Total::default());
     for site in sites(object) {
@@ -328,7 +328,7 @@ pub(crate) fn as_pod(object: &Value, site: &Site) -> Value {
     pod.into()
 }
 
-/// What Spark's words for a pod ask for, in Kubernetes' own; memory without what Spark adds to it.
+/// Returns what Spark's words for a pod ask for, in Kubernetes' own; memory without what Spark adds to it.
 fn spark_container(role: &Value) -> Value {
     let mut limits = Map::new();
     if role["gpu"].is_object() {
@@ -346,7 +346,7 @@ fn spark_container(role: &Value) -> Value {
     serde_json::json!({ "resources": { "limits": limits } })
 }
 
-/// What a template is called in messages: kind, name, role.
+/// Says what a template is called in messages: kind, name, role.
 pub(crate) fn place_name(object: &Value, site: &Site) -> String {
     format!(
         "{}/{} {}",
@@ -360,17 +360,17 @@ pub(crate) fn place_name(object: &Value, site: &Site) -> String {
 mod tests {
     use super::*;
 
-    /// How many pods an object makes, and how many GPUs they ask for in thousandths.
-    fn check(yaml: &str, expect: (u64, u64)) {
+    /// Says how many pods an object makes, and how many GPUs they ask for in thousandths.
+    fn check(yaml: &str, expect: [u64; 2]) {
         let object: Value = serde_saphyr::from_str(yaml).expect("written below");
         let (pods, gpus) = demand(&object);
-        assert_eq!((pods, gpus.milli), expect, "{yaml}");
+        assert_eq!([pods, gpus.milli], expect, "{yaml}");
     }
 
     #[test]
     fn each_run_of_a_step_of_a_workflow_is_a_pod() {
         let head = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec:\n  entrypoint: all\n  templates:";
-        let of = |templates: &str, pods: u64| check(&format!("{head}\n{templates}"), (pods, 0));
+        let of = |templates: &str, pods: u64| check(&format!("{head}\n{templates}"), [pods, 0]);
         let leaves = "
     - {name: one, container: {image: i}}
     - {name: two, script: {image: i}}";
@@ -405,12 +405,12 @@ mod tests {
                 "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {{replicas: 2, leaderWorkerTemplate: {{size: 4, {templates}}}}}"
             )
         };
-        check(&lws(&format!("workerTemplate: {template}")), (8, 8000));
+        check(&lws(&format!("workerTemplate: {template}")), [8, 8000]);
         check(
             &lws(&format!("leaderTemplate: {{spec: {{}}}}, workerTemplate: {template}")),
-            (6, 6000),
+            [6, 6000],
         );
-        check(&lws(&format!("leaderTemplate: {template}, workerTemplate: {template}")), (8, 8000));
+        check(&lws(&format!("leaderTemplate: {template}, workerTemplate: {template}")), [8, 8000]);
     }
 
     #[test]
@@ -420,7 +420,7 @@ kind: SparkApplication
 spec:
   driver: {cores: 1, memory: 2g}
   executor: {instances: 3, cores: 4, memory: 512m, gpu: {name: nvidia.com/gpu, quantity: 2}}";
-        check(yaml, (4, 6000));
+        check(yaml, [4, 6000]);
         let object: Value = serde_saphyr::from_str(yaml).expect("written above");
         let limits: Vec<Value> = sites(&object)
             .iter()

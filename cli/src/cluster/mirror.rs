@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 
 use super::{Answer, Call, Failure, Refusal, Select};
 
-/// How long an answer that cannot be watched is good for.
+/// Sets how long an answer that cannot be watched is good for.
 const FRESH: Duration = Duration::from_secs(10);
 /// The longest pause between two tries of a watch.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Objects by namespace and name.
 type Objects = BTreeMap<(String, String), Value>;
 
-/// What is known of a list.
+/// Says what is known of a list.
 #[derive(Clone, Debug)]
 enum Known {
     /// The server has not answered yet.
@@ -47,11 +47,11 @@ impl Drop for List {
     }
 }
 
-/// What tasks tell: that something changed, and which of them hear nothing.
+/// Holds what tasks tell: that something changed, and which of them hear nothing.
 #[derive(Debug, Default)]
 struct News {
     changed: Notify,
-    /// Why a watch hears nothing, by its list.
+    /// Says why a watch hears nothing, by its list.
     troubles: Mutex<BTreeMap<String, String>>,
 }
 
@@ -122,7 +122,7 @@ impl Mirror {
         self.news.changed.notified().await;
     }
 
-    /// Why what is here may be old; `None` while all watches hear the server.
+    /// Says why what is here may be old; `None` while all watches hear the server.
     pub(crate) fn trouble(&self) -> Option<String> {
         let troubles = self.news.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         troubles.values().next().cloned()

@@ -84,14 +84,14 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Whether it was held, and nobody has given it limits since: work may be submitted to it, and starts once it is
+    /// Tells whether it was held, and nobody has given it limits since: work may be submitted to it, and starts once it is
     /// released.
     pub(crate) fn is_held(&self) -> bool {
         is_held(&self.object)
     }
 }
 
-/// Whether the object of a queue was held: its limits are kept in an annotation, and all are zero.
+/// Tells whether the object of a queue was held: its limits are kept in an annotation, and all are zero.
 pub(crate) fn is_held(object: &Value) -> bool {
     let lane = |lane: &&str| Amount::read(&object["spec"]["resources"][lane]["limit"]);
     object["metadata"]["annotations"][names::LIMITS_BEFORE].is_string()
@@ -158,7 +158,7 @@ impl Queues {
         clean(&path.join("/")).into_owned()
     }
 
-    /// Whether a queue is `root` or below it.
+    /// Tells whether a queue is `root` or below it.
     pub(crate) fn is_below(&self, name: &str, root: &str) -> bool {
         let mut at = Some(name);
         for _ in 0..=self.0.len() {
@@ -186,7 +186,7 @@ impl Queues {
         leaves
     }
 
-    /// Whether work can be submitted to a queue.
+    /// Tells whether work can be submitted to a queue.
     ///
     /// # Errors
     /// It does not exist, has children, or nothing can ever run in it.

@@ -7,7 +7,7 @@ use crate::commands::filter::{Filter, check_namespace};
 use crate::print::error::{Error, Problem};
 use crate::workload::{Loaded, Workload, load};
 
-/// What was chosen, and where it was looked for.
+/// Holds what was chosen, and where it was looked for.
 pub(super) struct Chosen {
     /// Each once, in the order of the names.
     pub(super) workloads: Vec<Workload>,
@@ -19,7 +19,7 @@ pub(super) struct Chosen {
     pub(super) hidden: Vec<String>,
 }
 
-/// Which workloads are meant.
+/// Says which workloads are meant.
 pub(super) struct Wanted<'a> {
     pub(super) names: &'a [String],
     pub(super) filter: &'a Filter,

@@ -109,7 +109,7 @@ pub fn files(tree: &clap::Command) -> Vec<(String, String)> {
     ]
 }
 
-/// Whether kubectl asks for candidates: by the program's name, or by the first word.
+/// Tells whether kubectl asks for candidates: by the program's name, or by the first word.
 pub fn is_asked(argv: &[OsString]) -> bool {
     let name = argv.first().map(Path::new).and_then(Path::file_stem);
     name.is_some_and(|name| name == SHIM) || argv.get(1).is_some_and(|word| word == "__complete")
@@ -131,7 +131,7 @@ pub async fn answer(argv: Vec<OsString>, tree: clap::Command, context: &mut Cont
     if context.out.data(end).is_ok() { Exit::Ok } else { Exit::Failure }
 }
 
-/// Whether the last word is the value of a flag that names a file.
+/// Tells whether the last word is the value of a flag that names a file.
 fn takes_file(words: &[OsString], tree: &clap::Command) -> bool {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let [.., flag, value] = words.as_slice() else { return false };

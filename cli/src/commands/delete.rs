@@ -107,7 +107,7 @@ fn part(name: &str, workload: &Workload) -> Option<Problem> {
     Some(Problem::new(number::UNSUPPORTED, Exit::Refused, what).fix(fix))
 }
 
-/// Where the API serves the workload.
+/// Says where the API serves the workload.
 fn resource(workload: &Workload) -> Result<Resource, Problem> {
     if !workload.resource.plural.is_empty() {
         return Ok(workload.resource.clone());

@@ -129,7 +129,7 @@ pub(crate) struct Description {
     pods: Vec<Pod>,
     /// Its queue; absent where queues may not be read, or it does not exist.
     queue: Option<row::Row>,
-    /// What its last eviction was, as a sentence.
+    /// Holds what its last eviction was, as a sentence.
     eviction: Option<String>,
     /// Events of its objects, the newest last.
     events: Vec<events::Event>,

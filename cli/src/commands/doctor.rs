@@ -145,16 +145,16 @@ impl Check {
     }
 }
 
-/// What `doctor` found, as data.
+/// Holds what `doctor` found, as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Findings {
-    /// Whether everything works, as far as it could be read.
+    /// Tells whether everything works, as far as it could be read.
     healthy: bool,
     /// Every check that ran.
     items: Vec<Finding>,
 }
 
-/// What a check found, as data.
+/// Holds what a check found, as data.
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "the field is the column of that name")]
 struct Finding {
@@ -164,7 +164,7 @@ struct Finding {
     state: Level,
     /// One sentence.
     finding: String,
-    /// What shows it.
+    /// Holds what shows it.
     evidence: Vec<String>,
     /// A command that can be pasted, or what somebody has to do.
     fix: Option<String>,
@@ -255,7 +255,7 @@ fn table(items: &[Finding]) -> Table {
     Table { columns: COLUMNS.to_vec(), rows: items.iter().map(row).collect() }
 }
 
-/// What is wrong, with what shows it and how to repair it.
+/// Says what is wrong, with what shows it and how to repair it.
 fn page(items: &[&Finding], columns: usize) -> String {
     let mut page = Page::new(columns);
     for item in items {
@@ -279,7 +279,7 @@ fn page(items: &[&Finding], columns: usize) -> String {
     page.text
 }
 
-/// How many checks there were, by what they found.
+/// Says how many checks there were, by what they found.
 fn total(items: &[Finding]) -> String {
     let count = |level: Level| items.iter().filter(|item| item.state == level).count();
     format!(

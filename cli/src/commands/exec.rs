@@ -100,7 +100,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     }
 }
 
-/// What is run.
+/// Holds what is run.
 struct Session<'a> {
     args: &'a Args,
     cluster: Cluster,
@@ -272,7 +272,7 @@ async fn resized(resizes: &mut Option<Resizes>) -> (u16, u16) {
     }
 }
 
-/// What is typed, as it comes. A thread reads it, since nothing can take back a read that has begun.
+/// Returns what is typed, as it comes. A thread reads it, since nothing can take back a read that has begun.
 fn typed(context: &mut Context) -> mpsc::Receiver<Vec<u8>> {
     let mut stdin = std::mem::replace(&mut context.stdin, Box::new(io::empty()));
     let (send, receive) = mpsc::channel(16);
@@ -287,7 +287,7 @@ fn typed(context: &mut Context) -> mpsc::Receiver<Vec<u8>> {
     receive
 }
 
-/// How the command ended.
+/// Says how the command ended.
 fn ended(status: Option<Status>, source: &Source) -> Result<Exit, Error> {
     let pod = clean(&source.pod);
     let Some(status) = status else {
@@ -317,7 +317,7 @@ mod tests {
 
     use super::*;
 
-    /// What a status means: the code, or a part of what is said.
+    /// Says what a status means: the code, or a part of what is said.
     fn check(status: serde_json::Value, expect: Result<u8, &str>) {
         let status = serde_json::from_value(status).expect("a status or null");
         let source = Source::default();

@@ -52,7 +52,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Whether rows are printed, and not a page.
+    /// Tells whether rows are printed, and not a page.
     pub(crate) fn is_table(&self) -> bool {
         self.order
     }
@@ -139,7 +139,7 @@ fn page(answer: &Answer, columns: usize) -> String {
     page.text
 }
 
-/// What would help, with what it costs: the command on a line of its own, so that it can be copied.
+/// Says what would help, with what it costs: the command on a line of its own, so that it can be copied.
 fn ways(ways: &[Way], page: &mut Page) {
     page.paragraph(0, "What would help", Style::Bold);
     for (at, way) in ways.iter().enumerate() {

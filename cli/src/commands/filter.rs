@@ -1,4 +1,4 @@
-//! Which workloads are meant, by flags. Every word is checked, so that a typing error is no empty answer.
+//! Says which workloads are meant, by flags. Every word is checked, so that a typing error is no empty answer.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ pub(crate) const FLAGS: [&str; 9] =
     ["queue", "status", "kind", "selector", "field_selector", "since", "older", "owner", "mine"];
 
 impl Filter {
-    /// Whether any flag was given.
+    /// Tells whether any flag was given.
     pub(crate) fn is_given(&self) -> bool {
         let texts = [&self.queue, &self.kind, &self.selector, &self.field_selector];
         let times = [&self.since, &self.older, &self.owner];
@@ -108,7 +108,7 @@ impl Filter {
         Ok(Some(below.cloned().collect()))
     }
 
-    /// Whose workloads are asked for.
+    /// Says whose workloads are asked for.
     async fn user(&self, cluster: &Cluster) -> Result<Option<String>, Error> {
         if !self.mine {
             return Ok(self.owner.clone());
@@ -177,7 +177,7 @@ fn moment(flag: &str, text: &str) -> Result<Timestamp, Error> {
     Ok(ago.unwrap_or(Timestamp::MIN))
 }
 
-/// Whether the object of a workload has some fields; the path of a field is its key.
+/// Tells whether the object of a workload has some fields; the path of a field is its key.
 fn has_fields(workload: &Workload, fields: &labels::Selector) -> bool {
     let Some(object) = workload.object.as_ref().or(workload.pods.first()) else { return false };
     fields.holds(|path| {
@@ -190,7 +190,7 @@ fn has_fields(workload: &Workload, fields: &labels::Selector) -> bool {
     })
 }
 
-/// Whether a workload is a user's. A label cannot hold every name, so it may have `_` where the name has another sign.
+/// Tells whether a workload is a user's. A label cannot hold every name, so it may have `_` where the name has another sign.
 fn is_of(workload: &Workload, user: &str) -> bool {
     let as_label = |text: &str| {
         let legal = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };

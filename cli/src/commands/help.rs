@@ -45,7 +45,7 @@ const TOPICS: &[Topic] = &[
     },
 ];
 
-/// What words ask for.
+/// Says what words ask for.
 pub(crate) enum Asked {
     /// The page is printed.
     Printed,

@@ -78,7 +78,7 @@ struct Sheet {
     kind: &'static str,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    /// What `-o name` prints of each row.
+    /// Holds what `-o name` prints of each row.
     names: Vec<String>,
     data: serde_json::Value,
 }

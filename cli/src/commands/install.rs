@@ -46,7 +46,7 @@ enum Command {
     Remove(remove::Args),
 }
 
-/// Which objects, and what is in them.
+/// Says which objects, and what is in them.
 #[derive(Debug, clap::Args)]
 struct ObjectArgs {
     /// Only these parts, comma-separated
@@ -255,7 +255,7 @@ fn say_plan(
     ));
 }
 
-/// What was or would be done, for programs.
+/// Says what was or would be done, for programs.
 fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
     let format = Format::read(context.globals.output.as_deref())?;
     match format {

@@ -218,7 +218,7 @@ fn eta_cell(eta: Option<&Eta>) -> Cell {
     Cell::ranked(eta.map_or_else(|| "-".to_owned(), Eta::short), rank)
 }
 
-/// What the estimates of a list rest on, each once.
+/// Says what the estimates of a list rest on, each once.
 fn bases(workloads: &[Workload]) -> Option<String> {
     let etas = workloads.iter().filter_map(|workload| workload.eta.as_ref());
     let told = etas.map(|eta| match eta.when {
@@ -261,7 +261,7 @@ fn devices_cell(workload: &Workload) -> String {
     if cell.is_empty() { "-".into() } else { cell }
 }
 
-/// How many wait, run and have ended, with the GPUs that wait for a node and those that are held.
+/// Says how many wait, run and have ended, with the GPUs that wait for a node and those that are held.
 fn totals(workloads: &[Workload]) -> String {
     let mut sums = groups::Sums::default();
     for workload in workloads {

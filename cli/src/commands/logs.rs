@@ -149,7 +149,7 @@ fn ranks(args: &Args, workload: &Workload) -> Vec<String> {
     args.rank.clone()
 }
 
-/// What is read, and of whom.
+/// Holds what is read, and of whom.
 struct Reading<'a> {
     args: &'a Args,
     query: Query,

@@ -8,7 +8,7 @@ use crate::print::output::Output;
 /// The longest absence that is sat out: a server that is away for longer is not being upgraded.
 pub(crate) const LONGEST: Duration = Duration::from_mins(15);
 
-/// Whether the server is away, and since when.
+/// Tells whether the server is away, and since when.
 #[derive(Debug, Default)]
 pub(crate) struct Outage {
     since: Option<Instant>,

@@ -95,7 +95,7 @@ fn guess(workload: &Workload, pod: &Value) -> Result<u16, Problem> {
 /// The pod that connections lead to; none while there is none.
 type Target = Option<Source>;
 
-/// What is forwarded, and how it is looked for.
+/// Holds what is forwarded, and how it is looked for.
 struct Way<'a> {
     args: &'a Args,
     cluster: Cluster,
@@ -165,7 +165,7 @@ impl Way<'_> {
         })
     }
 
-    /// Whether the pod still runs; asks for it alone.
+    /// Tells whether the pod still runs; asks for it alone.
     async fn runs(&self, source: &Source) -> Result<bool, Error> {
         let resource = names::pods();
         let call = Call::new("get", &resource).namespace(Some(&source.namespace)).name(&source.pod);

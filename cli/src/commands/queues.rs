@@ -63,7 +63,7 @@ enum Action {
     Move(relocate::Move),
 }
 
-/// What runs and waits in one queue, those below it included.
+/// Holds what runs and waits in one queue, those below it included.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Use {
     /// GPUs of pods that have a node.
@@ -74,7 +74,7 @@ pub(crate) struct Use {
     pub(crate) running: usize,
 }
 
-/// What is known of what queues use and may use; absent where the user may not read it.
+/// Holds what is known of what queues use and may use; absent where the user may not read it.
 struct Told {
     uses: Option<BTreeMap<String, Use>>,
     /// Fair shares in thousandths of devices.
@@ -177,7 +177,7 @@ fn unknown(queues: &Queues, name: &str) -> Problem {
     }
 }
 
-/// What the pods of each queue use, by the queue that their `PodGroup` names: two requests for the whole cluster.
+/// Says what the pods of each queue use, by the queue that their `PodGroup` names: two requests for the whole cluster.
 pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, String> {
     let (groups, pods) = (names::pod_groups(), names::pods());
     let fields = format!("spec.schedulerName={}", names::SCHEDULER);
@@ -287,7 +287,7 @@ pub(crate) fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap
     all
 }
 
-/// What the queues' own status says, where pods may not be read.
+/// Says what the queues' own status says, where pods may not be read.
 pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
     let one = |queue: &crate::cluster::queue::Queue| {
         let status = &queue.object["status"];

@@ -109,7 +109,7 @@ async fn go_on(
     }
 }
 
-/// What was printed last.
+/// Says what was printed last.
 #[derive(Debug)]
 enum Seen {
     /// The cells of each row, without those that go by the clock.
@@ -118,7 +118,7 @@ enum Seen {
     Data(Value),
 }
 
-/// What is on the screen, or below which changes are printed.
+/// Holds what is on the screen, or below which changes are printed.
 struct View {
     format: Format,
     list: ListFlags,
@@ -210,7 +210,7 @@ impl View {
     }
 }
 
-/// What each row says: cells under their titles, without those that say nothing and those that go by the clock.
+/// Says what each row says: cells under their titles, without those that say nothing and those that go by the clock.
 fn rows(table: &Table) -> BTreeMap<String, Vec<String>> {
     let cells = |cells: &[Cell]| {
         let titled = table.columns.iter().zip(cells);
@@ -253,7 +253,7 @@ mod tests {
         Report::new("TestList", json!({ "items": items.len() }), Body::Table(table))
     }
 
-    /// What is printed of one state after the other.
+    /// Says what is printed of one state after the other.
     fn check(output: &str, states: &[&[&str]], expect: &str) {
         let format = Format::read(Some(output)).expect("a form");
         let mut view = View { format, list: ListFlags::default(), screen: None, seen: None };

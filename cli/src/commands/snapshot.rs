@@ -72,7 +72,7 @@ struct Show {
 }
 
 impl Args {
-    /// Whether rows are printed.
+    /// Tells whether rows are printed.
     pub(crate) fn is_table(&self) -> bool {
         self.action.is_some()
     }
@@ -150,7 +150,7 @@ async fn take(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// What was written, in a sentence.
+/// Says what was written, in a sentence.
 fn summary(report: &Value) -> String {
     let count = |key: &str| report["counts"][key].as_u64().unwrap_or(0);
     let file = report["file"].as_str().unwrap_or_default();

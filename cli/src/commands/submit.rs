@@ -54,7 +54,7 @@ use document::{Document, There, is_workload};
 use request::Request;
 use then::Awaited;
 
-/// What `submit -h` ends with.
+/// Says what `submit -h` ends with.
 pub(crate) const EXAMPLES: &str = "\
 Kinds:
   job cronjob pod deployment statefulset notebook jobset lws spark argo

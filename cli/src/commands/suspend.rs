@@ -34,7 +34,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// What is to be done with one workload.
+/// Holds what is to be done with one workload.
 struct Step<'w> {
     workload: &'w Workload,
     /// None where it is that way already.

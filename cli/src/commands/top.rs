@@ -57,7 +57,7 @@ pub struct Args {
     watch: WatchFlags,
 }
 
-/// What gets a line.
+/// Says what gets a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// A device.
@@ -144,7 +144,7 @@ fn report(nodes: &[Node], hidden: Vec<String>, is_page: bool, out: &Output) -> R
     report
 }
 
-/// What is held of all devices that are shown.
+/// Says what is held of all devices that are shown.
 fn total(nodes: &[Node]) -> String {
     let or_unknown = |number: Option<String>| number.unwrap_or_else(|| "?".to_owned());
     let held: Option<u64> = nodes.iter().map(|node| node.held_milli).sum();
@@ -181,7 +181,7 @@ fn pick(nodes: &mut Vec<Node>, words: &[String], is_all: bool) -> Result<(), Err
     Ok(())
 }
 
-/// What was read for a drawing, and what could not be.
+/// Holds what was read for a drawing, and what could not be.
 struct Read {
     nodes: Option<Vec<Value>>,
     pods: Vec<Value>,
@@ -224,7 +224,7 @@ impl Read {
     }
 }
 
-/// What names devices; the pods' own config maps only where reservation pods were not read.
+/// Returns what names devices; the pods' own config maps only where reservation pods were not read.
 async fn seen(pods: &[Value], is_complete: bool, cluster: &Cluster) -> Seen {
     let found = reservations(pods);
     let mut seen = Seen { is_complete, ..Seen::default() };
@@ -270,7 +270,7 @@ async fn pods(
     Ok(lists.into_iter().flatten().flatten().collect())
 }
 
-/// Whose work is in a queue or below it.
+/// Says whose work is in a queue or below it.
 struct Members {
     queues: BTreeSet<String>,
     /// Queues of `PodGroup`s, by namespace and name.
@@ -303,7 +303,7 @@ impl Members {
         Ok(Self { queues, groups: groups.collect() })
     }
 
-    /// What the scheduler acts on is the `PodGroup`'s queue; the pod's own counts before there is one.
+    /// Returns the queue that the scheduler acts on: the `PodGroup`'s; the pod's own counts before there is one.
     fn has(&self, holder: &Holder) -> bool {
         let group = self.groups.get(&(holder.namespace.clone(), holder.pod_group.clone()));
         self.queues.contains(group.unwrap_or(&holder.queue_label))

@@ -116,7 +116,7 @@ async fn watched(mut watch: Watch<'_>, args: &Args, context: &mut Context) -> Re
     Ok(Exit::Ok)
 }
 
-/// What follows on a workload that is waited for no more.
+/// Says what follows on a workload that is waited for no more.
 async fn done(
     reached: &Reached,
     args: &Args,

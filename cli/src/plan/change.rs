@@ -32,7 +32,7 @@ pub(crate) enum Change {
     Priority { workload: String, priority: String },
 }
 
-/// What of a queue changes.
+/// Says what of a queue changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     /// `quota` of a resource.

@@ -17,7 +17,7 @@ const PAGES_BETWEEN_SIGNS: usize = 20;
 /// A list whose end cannot be reached before the server forgets it is begun again so often.
 const RESTARTS_MAX: u32 = 5;
 
-/// What the API server serves.
+/// Holds what the API server serves.
 #[derive(Debug)]
 pub(crate) struct Served {
     /// By array, the best version of its group that is both served and understood.
@@ -56,7 +56,7 @@ pub(crate) async fn served(cluster: &Cluster) -> Result<Served, Error> {
     Ok(Served { versions, discovery })
 }
 
-/// What reads.
+/// Holds what reads.
 pub(crate) struct Collector<'c> {
     pub(crate) cluster: &'c Cluster,
     /// The command line of the scheduler whose view it is.
@@ -65,7 +65,7 @@ pub(crate) struct Collector<'c> {
     /// Only this namespace, beside what is in none.
     pub(crate) namespace: Option<String>,
     pub(crate) parts: mpsc::Sender<Part>,
-    /// What could not be read, a sentence each.
+    /// Holds what could not be read, a sentence each.
     pub(crate) left_out: Vec<String>,
     /// Arrays that stay empty, since their kind is not served.
     pub(crate) not_served: Vec<&'static str>,
@@ -73,14 +73,14 @@ pub(crate) struct Collector<'c> {
     pub(crate) is_quiet: bool,
 }
 
-/// What was not read.
+/// Holds what was not read.
 #[derive(Debug)]
 pub(crate) struct Collected {
     pub(crate) left_out: Vec<String>,
     pub(crate) not_served: Vec<&'static str>,
 }
 
-/// How a list ended.
+/// Says how a list ended.
 enum Listed {
     Whole(usize),
     NotServed,

@@ -33,7 +33,7 @@ impl Situation {
         let outcome = self.change(wish.changes, &mut after).map(|effects| {
             let names = &self.snapshot.ingest.context.names;
             let outlook = Outlook::new(&self.times, names, [&before, &after]);
-            Comparison::new((self, &outlook), &added, &effects, wish).outcome([before, after])
+            Comparison::new(self, &outlook, &added, &effects, wish).outcome([before, after])
         });
         self.remove(added)?;
         outcome
@@ -52,7 +52,8 @@ struct Comparison<'c> {
 
 impl<'c> Comparison<'c> {
     fn new(
-        (situation, outlook): (&'c Situation, &'c Outlook<'c>),
+        situation: &'c Situation,
+        outlook: &'c Outlook<'c>,
         added: &'c Added,
         effects: &'c Effects,
         wish: &Wish<'_>,
@@ -70,11 +71,11 @@ impl<'c> Comparison<'c> {
 
     fn outcome(&self, [before, after]: [Engine; 2]) -> Outcome {
         let snapshot = &self.situation.snapshot;
-        let begin = (&snapshot.settings.config, snapshot.taken);
+        let (config, now) = (&snapshot.settings.config, snapshot.taken);
         let is_changed = !self.effects.said.is_empty() || !self.added.groups.is_empty();
         let start = before.clone();
-        let was = Trial::settle(before, begin, &self.late, &Effects::default());
-        let is = Trial::settle(after, begin, &self.late, self.effects);
+        let was = Trial::settle(before, config, now, &self.late, &Effects::default());
+        let is = Trial::settle(after, config, now, &self.late, self.effects);
         let starts = [self.starts(&was), self.starts(&is)];
         let mut assumptions = self.situation.assumptions.clone();
         assumptions.extend(self.added.notes.iter().cloned());
@@ -198,7 +199,7 @@ impl<'c> Comparison<'c> {
             .then(|| format!("{count}{subject} not say when it ends: no end is counted on"))
     }
 
-    /// How far it was looked for starts.
+    /// Says how far it was looked for starts.
     fn looked(&self, starts: &Forecast) -> String {
         let ahead = (self.horizon.0 - self.situation.snapshot.taken.0) / 1000;
         match (ahead, starts.cut) {

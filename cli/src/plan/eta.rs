@@ -17,7 +17,7 @@ use crate::print::output::{Output, clean};
 use crate::workload::Workload;
 use crate::workload::eta::Eta;
 
-/// What has to be read in whole: without it the cluster is another one.
+/// Says what has to be read in whole: without it the cluster is another one.
 const NEEDED: [&str; 4] = ["nodes", "pods", "podGroups", "queues"];
 /// Workloads of which it is found out whether they could ever start.
 const ALONE_MAX: usize = 16;
@@ -89,8 +89,9 @@ impl Situation {
             .filter_map(|key| Some((GroupId::new(names.groups.find(key)?), key)))
             .filter(|(group, _)| is_waiting(group))
             .collect();
-        let begin = (config, snapshot.taken);
-        let trial = Trial::settle(snapshot.cluster.clone(), begin, &late, &Effects::default());
+        let now = snapshot.taken;
+        let trial =
+            Trial::settle(snapshot.cluster.clone(), config, now, &late, &Effects::default());
         let open: BTreeSet<GroupId> =
             asked.keys().copied().filter(|group| !trial.course.is_running(*group)).collect();
         let horizon = Timestamp(snapshot.taken.0 + HORIZON_SECONDS * 1000);
@@ -117,7 +118,7 @@ impl Situation {
         Ok(each.collect())
     }
 
-    /// What of the cluster could not be read without which another one is planned for.
+    /// Says what of the cluster could not be read without which another one is planned for.
     fn blind(&self) -> Option<String> {
         let is_needed =
             |what: &&String| what.split_once(':').is_some_and(|(array, _)| NEEDED.contains(&array));
@@ -138,7 +139,7 @@ fn how(group: GroupId, trial: &Trial<'_>) -> &'static str {
     }
 }
 
-/// What a range rests on, or why it has no end.
+/// Says what a range rests on, or why it has no end.
 fn basis(ends: Ends, latest: Option<i64>, forecast: &Forecast) -> String {
     if latest.is_some() { ends.basis() } else { missing(ends, forecast) }
 }
@@ -168,8 +169,8 @@ groups:
 expect: idle
 ";
 
-    /// What is said of the start of a group, where groups may run for so many seconds and some things were not read.
-    fn check(whose: &str, (longest, missing): (&[(&str, i64)], &[&str]), expect: &str) {
+    /// Says what is said of the start of a group, where groups may run for so many seconds and some things were not read.
+    fn check(whose: &str, longest: &[(&str, i64)], missing: &[&str], expect: &str) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(folder.path().join("cluster.yaml"), CLUSTER).expect("it is ours");
         let situation = Situation::of_scenario("cluster.yaml", folder.path());
@@ -191,18 +192,19 @@ expect: idle
     #[test]
     fn an_estimate_says_what_it_rests_on_or_what_is_missing() {
         let nobody = "2 running workloads have no max run time and no history";
-        check("next", (&[], &[]), &format!("not known: {nobody}"));
-        check("next", (&[("old", 7200)], &[]), "within 60m, from max-runtime");
-        check("next", (&[("old", 7200), ("other", 900)], &[]), "within 5m1s, from max-runtime");
+        check("next", &[], &[], &format!("not known: {nobody}"));
+        check("next", &[("old", 7200)], &[], "within 60m, from max-runtime");
+        check("next", &[("old", 7200), ("other", 900)], &[], "within 5m1s, from max-runtime");
         check(
             "large",
-            (&[("old", 7200)], &[]),
+            &[("old", 7200)],
+            &[],
             "never: it does not fit this cluster, even if nobody else were there",
         );
-        check("old", (&[], &[]), "it is not there");
+        check("old", &[], &[], "it is not there");
         let hidden = "nodes: you may not list them";
-        check("next", (&[("old", 7200)], &[hidden]), hidden);
+        check("next", &[("old", 7200)], &[hidden], hidden);
         let beside = "configMaps: you may not list them";
-        check("next", (&[("old", 7200)], &[beside]), "within 60m, from max-runtime");
+        check("next", &[("old", 7200)], &[beside], "within 60m, from max-runtime");
     }
 }

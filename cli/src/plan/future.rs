@@ -1,4 +1,4 @@
-//! How long work runs, as far as anything says it.
+//! Describes how long work runs, as far as anything says it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use kai_sim::past::{Past, Work};
 use super::gpus::gpu_milli;
 use super::title;
 
-/// What is known of the cluster's work, as its groups are numbered.
+/// Holds what is known of the cluster's work, as its groups are numbered.
 #[derive(Debug)]
 pub(super) struct Outlook<'s> {
     longest: &'s BTreeMap<GroupId, Millis>,
@@ -40,7 +40,7 @@ impl<'s> Outlook<'s> {
         Self { longest: &times.longest, past: &times.past, names, gpus }
     }
 
-    /// What says when those end that run.
+    /// Returns what says when those end that run.
     pub(super) fn ends(&self, course: &Course<'_>) -> Ends {
         let mut ends = Ends::default();
         for (group, _) in course.cluster.groups().filter(|(group, _)| course.is_running(*group)) {
@@ -77,7 +77,7 @@ impl Knowledge for Outlook<'_> {
     }
 }
 
-/// How many running workloads say when they end, and by what.
+/// Says how many running workloads say when they end, and by what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ends {
     /// Those like which others ran before.
@@ -89,7 +89,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// What a range rests on.
+    /// Says what a range rests on.
     pub(super) fn basis(self) -> String {
         let past = "history (runs like those that run now)";
         match (self.like_past, self.limited) {
@@ -100,7 +100,7 @@ impl Ends {
         }
     }
 
-    /// Why there is no range, or none with an end.
+    /// Says why there is no range, or none with an end.
     pub(super) fn missing(self) -> Option<String> {
         match self.unknown {
             0 => None,
@@ -112,7 +112,7 @@ impl Ends {
     }
 }
 
-/// What is known of the times of groups.
+/// Holds what is known of the times of groups.
 #[derive(Debug, Default, Clone)]
 pub(super) struct RunTimes {
     /// The longest run of each group, where its own objects say it.

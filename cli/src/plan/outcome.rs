@@ -1,4 +1,4 @@
-//! What would be, beside what is: as data.
+//! Describes what would be, beside what is: as data.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use super::change::Change;
 
-/// What is to be tried.
+/// Holds what is to be tried.
 #[derive(Debug, Default)]
 pub(crate) struct Wish<'w> {
     pub(crate) changes: &'w [Change],
     /// Work that does not exist yet, in its namespace.
     pub(crate) objects: &'w [Value],
-    /// How far it is looked for starts; nothing is looked for at 0.
+    /// Says how far it is looked for starts; nothing is looked for at 0.
     pub(crate) horizon_seconds: i64,
 }
 
-/// What would be.
+/// Holds what would be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outcome {
@@ -30,7 +30,7 @@ pub(crate) struct Outcome {
     pub(crate) evicted: Vec<Victim>,
     /// Queues with GPUs, before and after.
     pub(crate) queues: Vec<Share>,
-    /// What was taken for granted.
+    /// Holds what was taken for granted.
     pub(crate) assumptions: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Start {
     Unknown,
 }
 
-/// What becomes of work.
+/// Holds what becomes of work.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Fate {
@@ -68,13 +68,13 @@ pub(crate) struct Fate {
     pub(crate) start: Start,
     /// The number of the reason why it waits.
     pub(crate) code: Option<u16>,
-    /// What the scheduler would say on it.
+    /// Holds what the scheduler would say on it.
     pub(crate) reason: Option<String>,
-    /// What the start rests on.
+    /// Holds what the start rests on.
     pub(crate) basis: Option<String>,
 }
 
-/// Where a pod goes.
+/// Says where a pod goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Placed {
@@ -114,11 +114,11 @@ pub(crate) struct Victim {
     pub(crate) action: &'static str,
     /// For whom.
     pub(crate) for_workload: Option<String>,
-    /// How long it had run, where that is known.
+    /// Says how long it had run, where that is known.
     pub(crate) ran_seconds: Option<i64>,
-    /// What becomes of it: `restarts`, `shrinks`, `waits` or `gone`.
+    /// Holds what becomes of it: `restarts`, `shrinks`, `waits` or `gone`.
     pub(crate) then: &'static str,
-    /// Where it runs then.
+    /// Says where it runs then.
     pub(crate) on: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What tells how long work runs: deadlines that workloads have, and the runs that `DailyRecords` tell of.
+//! Describes what tells how long work runs: deadlines that workloads have, and the runs that `DailyRecords` tell of.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
 /// Days of the past that are read.
 const DAYS: i64 = 14;
 
-/// Where kinds of work say for how long they may run.
+/// Says where kinds of work say for how long they may run.
 const DEADLINES: [&str; 2] =
     ["/spec/activeDeadlineSeconds", "/spec/runPolicy/activeDeadlineSeconds"];
 
@@ -37,7 +37,7 @@ pub(super) fn longest(object: &Value) -> Option<i64> {
     DEADLINES.iter().find_map(|at| object.pointer(at)?.as_i64())
 }
 
-/// What was read, and what not, a sentence each.
+/// Holds what was read, and what not, a sentence each.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// For a snapshot: how long groups may run.

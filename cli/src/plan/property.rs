@@ -19,11 +19,11 @@ const CYCLES_MAX: u32 = 64;
 /// Work that is asked about: pods that start together, and GPUs of each.
 const SHAPES: [(u32, u32); 3] = [(1, 1), (1, 8), (2, 4)];
 
-/// What became of the work, and of others for it.
+/// Holds what became of the work, and of others for it.
 #[derive(Debug, PartialEq, Eq)]
 struct Fate {
     runs: bool,
-    /// How many of its pods are on each node.
+    /// Says how many of its pods are on each node.
     nodes: BTreeMap<String, usize>,
     /// Pods that leave, and would not without it.
     victims: BTreeSet<String>,
@@ -45,7 +45,7 @@ fn job(queue: &str, pods: u32, gpus: u32) -> Value {
     })
 }
 
-/// What the plan says.
+/// Returns what the plan says.
 fn planned(path: &Path, queue: &str, pods: u32, gpus: u32) -> Option<Fate> {
     let folder = path.parent().expect("it is in a folder");
     let name = path.file_name().expect("it is a file").to_string_lossy();
@@ -93,7 +93,7 @@ fn settle(world: &mut World) -> BTreeSet<PodId> {
     evicted
 }
 
-/// What the scheduler does once the work is there.
+/// Returns what the scheduler does once the work is there.
 fn done(scenario: &Scenario, queue: &str, pods: u32, gpus: u32) -> Fate {
     let world = build(scenario).expect("it makes sense");
     let without = settle(&mut world.clone());

@@ -12,14 +12,14 @@ use crate::cluster::{Call, Cluster, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
-/// What a scheduler follows.
+/// Holds what a scheduler follows.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// Its shard, with what its command line says instead.
     pub(crate) spec: SchedulingShardSpec,
     /// Its command line.
     pub(crate) args: Args,
-    /// What was assumed, since it could not be read.
+    /// Holds what was assumed, since it could not be read.
     pub(crate) notes: Vec<String>,
 }
 

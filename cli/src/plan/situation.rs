@@ -22,7 +22,7 @@ use crate::cluster::json::text;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
 
-/// Where a cluster was read.
+/// Says where a cluster was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The API server.
@@ -38,7 +38,7 @@ pub(crate) enum Origin {
 pub(crate) struct Situation {
     pub(crate) snapshot: Snapshot,
     pub(crate) origin: Origin,
-    /// What could not be read, or was taken for granted; a sentence each.
+    /// Holds what could not be read, or was taken for granted; a sentence each.
     pub(crate) assumptions: Vec<String>,
     pub(super) times: RunTimes,
 }
@@ -52,14 +52,14 @@ pub(super) struct Added {
     pub(super) notes: Vec<String>,
 }
 
-/// What a change does beside what the engine is told.
+/// Holds what a change does beside what the engine is told.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     /// Nodes whose pods leave.
     pub(super) drained: Vec<NodeId>,
     /// Groups that go.
     pub(super) ended: Vec<GroupId>,
-    /// What changes, in words.
+    /// Holds what changes, in words.
     pub(super) said: Vec<String>,
 }
 

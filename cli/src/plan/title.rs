@@ -1,4 +1,4 @@
-//! What a `PodGroup` is called: by the workload that it is of.
+//! Describes what a `PodGroup` is called: by the workload that it is of.
 
 /// The letters of a UID.
 const UID: usize = 36;
@@ -18,7 +18,7 @@ pub(super) fn is_of_pod(group: &str, pod_uid: &str) -> bool {
     uid(group).is_some_and(|(_, uid, _)| uid == pod_uid)
 }
 
-/// What stands before a UID, the UID, and what stands behind it.
+/// Says what stands before a UID, the UID, and what stands behind it.
 fn uid(text: &str) -> Option<(&str, &str, &str)> {
     let starts = text.match_indices('-').map(|(at, _)| at);
     for at in starts {

@@ -31,7 +31,8 @@ impl<'f> Trial<'f> {
     /// Lets a cluster come to rest after effects.
     pub(super) fn settle(
         engine: Engine,
-        (config, now): (&Config, Timestamp),
+        config: &Config,
+        now: Timestamp,
         future: &'f dyn Future,
         effects: &Effects,
     ) -> Self {

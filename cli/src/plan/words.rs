@@ -10,10 +10,10 @@ use crate::print::error::Exit;
 use crate::print::output::clean;
 pub(crate) use crate::workload::eta::range;
 
-/// How far it is looked for starts when nothing else is said: 30 days.
+/// Sets how far it is looked for starts when nothing else is said: 30 days.
 pub(crate) const HORIZON_SECONDS: i64 = 30 * 86_400;
 
-/// How a simulation ends.
+/// Returns how a simulation ends.
 pub(crate) fn exit(outcome: &Outcome, is_asked: bool) -> Exit {
     let starts =
         |start: &Start| matches!(start, Start::Running | Start::Now | Start::AfterEvictions);
@@ -27,7 +27,7 @@ pub(crate) fn exit(outcome: &Outcome, is_asked: bool) -> Exit {
 /// An outcome, and of what cluster.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Told<'o> {
-    /// Where the cluster was read.
+    /// Says where the cluster was read.
     of: String,
     /// When it was.
     taken: String,
@@ -41,7 +41,7 @@ pub(crate) fn told<'o>(outcome: &'o Outcome, situation: &Situation) -> Told<'o> 
     Told { of: of(&situation.origin), taken: taken.to_string(), outcome }
 }
 
-/// Where a cluster was read.
+/// Says where a cluster was read.
 pub(crate) fn of(origin: &Origin) -> String {
     match origin {
         Origin::Cluster => "the cluster".to_owned(),
@@ -89,7 +89,7 @@ pub(crate) fn state(start: &Start) -> String {
     }
 }
 
-/// Who loses what, to whom, and what becomes of it.
+/// Says who loses what, to whom, and what becomes of it.
 pub(crate) fn loss(victim: &Victim) -> String {
     let gpus =
         if victim.gpus == "1" { "1 GPU".to_owned() } else { format!("{} GPUs", victim.gpus) };

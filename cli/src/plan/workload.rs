@@ -28,11 +28,11 @@ pub(super) struct Grouped {
     pub(super) groups: Vec<Value>,
     /// Its pods, marked with their groups.
     pub(super) pods: Vec<Value>,
-    /// What was taken for granted, a sentence each.
+    /// Holds what was taken for granted, a sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// What grouping needs to know of the cluster.
+/// Holds what grouping needs to know of the cluster.
 pub(super) struct Known<'k> {
     /// The rules' settings.
     pub(super) settings: Settings,
@@ -234,7 +234,7 @@ fn ungrouped(pod: &Pod, why: &str) -> Problem {
     Problem::new(number::REFUSED, Exit::Refused, what).line(clean(why).into_owned())
 }
 
-/// What a rule would read: of a workload that is new there is nothing yet.
+/// Returns what a rule would read: of a workload that is new there is nothing yet.
 fn answer(read: &Read, known: &Known<'_>) -> Answer {
     match read {
         Read::Get { kind, name, .. } if kind == "PriorityClass" => match (known.class)(name) {

@@ -1,4 +1,4 @@
-//! What went wrong, where, and how to fix it: the one error type that a user sees.
+//! Describes what went wrong, where, and how to fix it: the one error type that a user sees.
 //!
 //! ```text
 //! error[KAI1001]: what                      (one sentence, lower case, no blame)
@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-/// How a command ended, as the shell sees it; the numbers never change.
+/// Says how a command ended, as the shell sees it; the numbers never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// 0: done.
@@ -82,11 +82,11 @@ impl From<Exit> for std::process::ExitCode {
 pub struct Problem {
     /// The stable number, printed as `KAI1001`.
     pub number: u16,
-    /// How the command ends when this is the gravest problem.
+    /// Says how the command ends when this is the gravest problem.
     pub exit: Exit,
     /// One sentence, lower case, without a full stop.
     pub what: String,
-    /// Where and why: the value as typed with a caret, numbers. Printed indented.
+    /// Says where and why: the value as typed with a caret, numbers. Printed indented.
     pub lines: Vec<String>,
     /// A command or an edit that repairs it.
     pub fix: Option<String>,
@@ -146,7 +146,7 @@ impl Error {
         if problems.is_empty() { Ok(()) } else { Err(Self::Problems(problems)) }
     }
 
-    /// Whether the same request may well be answered a little later: the server is away, or fails, or has too much to do.
+    /// Tells whether the same request may well be answered a little later: the server is away, or fails, or has too much to do.
     pub(crate) fn may_pass(&self) -> bool {
         let passes = |problem: &Problem| match problem.number {
             number::UNREACHABLE => true,

@@ -69,7 +69,7 @@ pub(crate) struct WatchFlags {
 }
 
 impl WatchFlags {
-    /// Whether the command goes on.
+    /// Tells whether the command goes on.
     pub(crate) fn is_on(self) -> bool {
         self.watch || self.live
     }

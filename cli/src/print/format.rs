@@ -34,7 +34,7 @@ pub(crate) enum Format {
     JsonPath(Template),
     /// A table of fields.
     Columns(Columns),
-    /// What a jq expression makes of it.
+    /// Holds what a jq expression makes of it.
     Jq(Filter),
 }
 
@@ -83,7 +83,7 @@ impl Format {
         Ok(Self::JsonPath(Template::parse(template).map_err(not_understood)?))
     }
 
-    /// Whether people are meant to read it.
+    /// Tells whether people are meant to read it.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Self::Table | Self::Wide)
     }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::print::output::tests::page;
 
-    /// What `-o FORM` prints of two items, or the number of its problem.
+    /// Says what `-o FORM` prints of two items, or the number of its problem.
     fn check(output: Option<&str>, jq: Option<&str>, expect: &str) {
         let value = headed("TestList", json!({"items": [{"name": "a", "gpu": 1}, {"name": "b"}]}));
         let printed = Format::asked(output, jq)

@@ -1,4 +1,4 @@
-//! What the program does, for somebody who looks for a fault (`-v`): a line an event on stderr.
+//! Describes what the program does, for somebody who looks for a fault (`-v`): a line an event on stderr.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt;

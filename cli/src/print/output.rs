@@ -23,7 +23,7 @@ pub enum Color {
     Never,
 }
 
-/// How a piece of text looks where colour is on; colour is never the only signal.
+/// Says how a piece of text looks where colour is on; colour is never the only signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// As it is.
@@ -96,7 +96,7 @@ impl Stream {
     }
 }
 
-/// Where a command writes, and what that place can show.
+/// Says where a command writes, and what that place can show.
 pub struct Output {
     stdout: Stream,
     stderr: Stream,
@@ -104,7 +104,7 @@ pub struct Output {
     ascii: bool,
     columns: usize,
     rows: usize,
-    /// Whether stderr shows a log, which a moving line would break.
+    /// Tells whether stderr shows a log, which a moving line would break.
     logs: bool,
     progress: Option<ProgressBar>,
 }
@@ -202,7 +202,7 @@ impl Output {
         self.stderr.color = decide(self.stderr.terminal);
     }
 
-    /// Whether bars and trees must be ASCII.
+    /// Tells whether bars and trees must be ASCII.
     pub fn is_ascii(&self) -> bool {
         self.ascii
     }
@@ -231,12 +231,12 @@ impl Output {
         (self.stdout.terminal, self.stderr.terminal) = (true, true);
     }
 
-    /// Whether somebody looks at stdout.
+    /// Tells whether somebody looks at stdout.
     pub fn is_terminal(&self) -> bool {
         self.stdout.terminal
     }
 
-    /// Whether somebody reads stderr, so that a question can be asked there.
+    /// Tells whether somebody reads stderr, so that a question can be asked there.
     pub fn talks_to_terminal(&self) -> bool {
         self.stderr.terminal
     }
@@ -341,7 +341,7 @@ impl Output {
         }
     }
 
-    /// Whether what is said beside the data is seen.
+    /// Tells whether what is said beside the data is seen.
     pub(crate) fn talks(&self) -> bool {
         !self.quiet
     }
@@ -499,7 +499,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// What is written to stdout, without colour.
+    /// Says what is written to stdout, without colour.
     pub(crate) fn page(
         write: impl FnOnce(&mut Output) -> Result<(), Error>,
     ) -> Result<String, Error> {

@@ -9,7 +9,7 @@ const TITLES: usize = 11;
 /// The narrowest text that is still wrapped rather than left to the terminal.
 const NARROWEST: usize = 30;
 
-/// What is written so far.
+/// Holds what is written so far.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) text: String,

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Time between two pictures of the spinner.
 const TICK: Duration = Duration::from_millis(120);
-/// What turns, the time so far, and what is waited for, cut at the width of the terminal.
+/// Shows what turns, the time so far, and what is waited for, cut at the width of the terminal.
 const TEMPLATE: &str = "{spinner} {elapsed:>4}  {wide_msg}";
 /// The pictures where only ASCII can be shown; the last one would stay.
 const ASCII: &str = "|/-\\ ";

@@ -1,4 +1,4 @@
-//! What a command found, in every form that it can be printed in.
+//! Describes what a command found, in every form that it can be printed in.
 //!
 //! ```text
 //!  command ─► Report { data, table or page } ─► arrange (sort, limit) ─► print (-o, --jq)
@@ -15,7 +15,7 @@ use crate::print::format::{self, Format};
 use crate::print::output::Output;
 use crate::print::table::{Cell, Column, render};
 
-/// What a command found.
+/// Holds what a command found.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     /// The kind of the data, such as `WorkloadList`.
@@ -29,7 +29,7 @@ pub(crate) struct Report {
     pub(crate) warnings: Vec<String>,
 }
 
-/// What people read.
+/// Says what people read.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Table(Table),
@@ -50,13 +50,13 @@ pub(crate) struct Table {
 /// A row.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// What it is told apart by.
+    /// Holds what it is told apart by.
     pub(crate) key: String,
-    /// What `-o name` prints.
+    /// Holds what `-o name` prints.
     pub(crate) name: String,
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// What `--show-labels` prints.
+    /// Holds what `--show-labels` prints.
     pub(crate) labels: Vec<(String, String)>,
 }
 
@@ -288,7 +288,7 @@ impl Table {
     }
 }
 
-/// What is sorted by: numbers before texts, and what is absent last.
+/// Says what is sorted by: numbers before texts, and what is absent last.
 #[derive(Clone, Debug, PartialEq)]
 enum Key {
     Number(f64),
@@ -349,7 +349,7 @@ mod tests {
         Report::new("TestList", items, Body::Table(Table { columns, rows }))
     }
 
-    /// What is printed with some flags.
+    /// Says what is printed with some flags.
     fn check(flags: &ListFlags, output: &str, expect: &str) {
         let mut report = report();
         let format = Format::asked(Some(output), flags.sheet.jq.as_deref()).expect("a form");

@@ -64,7 +64,7 @@ impl Column {
 pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) style: Style,
-    /// What `--sort-by` compares, where the text would not do.
+    /// Holds what `--sort-by` compares, where the text would not do.
     pub(crate) rank: Option<i64>,
 }
 

@@ -111,7 +111,7 @@ mod tests {
 
     use super::documents;
 
-    /// What kubectl 1.32 makes of the same text (`kubectl create --dry-run=client -o json`): YAML 1.1, as in Go.
+    /// Says what kubectl 1.32 makes of the same text (`kubectl create --dry-run=client -o json`): YAML 1.1, as in Go.
     #[test]
     fn reads_as_kubectl_does() {
         let text = "[y, Y, n, NO, yes, on, Off, true, ~, 0o17, 0644, 0b11, 0x1F, 1_000, 08, 1e3, 1.0, 1.5, 1., 12:30:45, 2001-01-01, =, +1, 'y', \"on\", !!str 1]";

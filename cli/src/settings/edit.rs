@@ -49,7 +49,7 @@ pub(crate) fn set(
     .into())
 }
 
-/// Whether `name` is set under `defaults`.
+/// Tells whether `name` is set under `defaults`.
 ///
 /// # Errors
 /// When the text is wrong.

@@ -61,7 +61,7 @@ pub(crate) async fn run(plan: Plan, context: &mut Context, run: Run) -> Result<E
     result
 }
 
-/// What the story is told of, and what types its commands.
+/// Holds what the story is told of, and what types its commands.
 struct Cluster {
     client: kube::Client,
     url: String,
@@ -124,7 +124,7 @@ fn last_words(witness: &Witness, keep: bool) -> String {
     )
 }
 
-/// Where the story's files are; gone when dropped.
+/// Says where the story's files are; gone when dropped.
 fn folder() -> Result<TempDir, Error> {
     let fail = |error: std::io::Error| {
         Problem::new(

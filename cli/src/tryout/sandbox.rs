@@ -58,7 +58,7 @@ pub struct Args {
     pub(super) limits: bool,
 }
 
-/// What the flags say, understood.
+/// Holds what the flags say, understood.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) specs: Vec<Spec>,

@@ -1,4 +1,4 @@
-//! Which rank of a workload failed first, and how: from what the kubelets wrote into its pods. Pure.
+//! Says which rank of a workload failed first, and how: from what the kubelets wrote into its pods. Pure.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -33,7 +33,7 @@ impl Casualty {
         }
     }
 
-    /// Whether it was told to stop rather than failed by itself.
+    /// Tells whether it was told to stop rather than failed by itself.
     fn was_taken_along(&self) -> bool {
         self.code.is_some_and(|code| TOLD_TO_STOP.contains(&code)) && self.reason != "OOMKilled"
     }
@@ -49,7 +49,7 @@ pub(crate) fn casualties(pods: &[Value]) -> Vec<Casualty> {
     all
 }
 
-/// What failed first in a pod.
+/// Returns what failed first in a pod.
 fn of_pod(pod: &Value) -> Option<Casualty> {
     let name = text(&pod["metadata"]["name"]).to_owned();
     let lists = [&pod["status"]["initContainerStatuses"], &pod["status"]["containerStatuses"]];
@@ -95,16 +95,16 @@ mod tests {
     use super::*;
 
     /// A pod whose container ended: name, second, code, reason, field.
-    fn pod(ended: &(&str, u8, i64, &str, &str)) -> Value {
-        let (name, second, code, reason, field) = ended;
+    fn pod(name: &str, second: u8, code: i64, reason: &str, field: &str) -> Value {
         let at = format!("2026-01-01T00:00:{second:02}Z");
         json!({"metadata": {"name": name}, "status": {"phase": "Running", "containerStatuses": [
-            {"name": "main", *field: {"terminated": {"exitCode": code, "reason": reason, "finishedAt": at}}}]}})
+            {"name": "main", field: {"terminated": {"exitCode": code, "reason": reason, "finishedAt": at}}}]}})
     }
 
     /// The pods that failed, in their order.
     fn check(pods: &[(&str, u8, i64, &str, &str)], expect: &[&str]) {
-        let pods: Vec<Value> = pods.iter().map(pod).collect();
+        let pods: Vec<Value> =
+            pods.iter().map(|one| pod(one.0, one.1, one.2, one.3, one.4)).collect();
         let said: Vec<String> =
             casualties(&pods).iter().map(|one| format!("{}: {}", one.pod, one.how())).collect();
         assert_eq!(said, expect);

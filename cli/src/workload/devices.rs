@@ -1,4 +1,4 @@
-//! Which shared devices pods are on. Pure, but for what `read` reads.
+//! Says which shared devices pods are on. Pure, but for what `read` reads.
 //!
 //! ```text
 //!  label runai-gpu-group of a pod ─► reservation pod of that group on its node ─► annotation with the device's UUID
@@ -27,18 +27,18 @@ pub(crate) use read::{Depth, find, own_maps};
 pub(crate) struct OnDevice {
     pub(crate) pod: String,
     pub(crate) node: String,
-    /// What its sharers carry as a label; none where that is not known for this device of several.
+    /// Holds what its sharers carry as a label; none where that is not known for this device of several.
     pub(crate) group: Option<String>,
     pub(crate) uuid: Result<String, Unnamed>,
     /// Of this device: `0.5`, `8Gi`.
     pub(crate) share: String,
-    /// Who else is on it, as `namespace/pod share`.
+    /// Says who else is on it, as `namespace/pod share`.
     pub(crate) beside: Vec<String>,
-    /// Whether everybody who could be beside it was seen.
+    /// Tells whether everybody who could be beside it was seen.
     pub(crate) is_beside_known: bool,
 }
 
-/// Why the device has no name here.
+/// Says why the device has no name here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unnamed {
     /// Neither reservation pods nor the pod's config maps may be read.
@@ -103,11 +103,11 @@ pub(crate) struct Device {
     pub(crate) node: String,
     /// UUID of the device; absent where it is not known.
     pub(crate) uuid: Option<String>,
-    /// What KAI calls the device: its GPU group.
+    /// Holds what KAI calls the device: its GPU group.
     pub(crate) group: Option<String>,
-    /// What the pod has of it.
+    /// Holds what the pod has of it.
     pub(crate) share: String,
-    /// Why the UUID is not known.
+    /// Says why the UUID is not known.
     pub(crate) problem: Option<String>,
 }
 
@@ -116,14 +116,14 @@ pub(crate) struct Device {
 pub(crate) struct Reservation {
     /// The device, once the pod has found it.
     pub(crate) uuid: Option<String>,
-    /// Why it will not find it.
+    /// Says why it will not find it.
     pub(crate) failure: Option<String>,
 }
 
 /// Reservations by node and group.
 pub(crate) type Reservations = BTreeMap<(String, String), Reservation>;
 
-/// Whether the pod holds a device for others.
+/// Tells whether the pod holds a device for others.
 pub(crate) fn is_reservation(pod: &Value) -> bool {
     let meta = &pod["metadata"];
     text(&meta["namespace"]) == namespace::RESERVATION
@@ -168,7 +168,7 @@ pub(crate) fn groups(pod: &Value) -> Vec<&str> {
     groups
 }
 
-/// What was read to name devices.
+/// Holds what was read to name devices.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// None where reservation pods may not be read.
@@ -177,7 +177,7 @@ pub(crate) struct Seen {
     pub(crate) own: BTreeMap<(String, String), Vec<String>>,
     /// Other pods of the same nodes.
     pub(crate) around: Vec<Value>,
-    /// Whether those are all.
+    /// Tells whether those are all.
     pub(crate) is_complete: bool,
 }
 
@@ -194,7 +194,7 @@ impl Seen {
         }
     }
 
-    /// Who else is on a device, with the share.
+    /// Says who else is on a device, with the share.
     fn beside(&self, pod: &Value, node: &str, group: &str) -> Vec<String> {
         let uid = &pod["metadata"]["uid"];
         let others = self.around.iter().filter(|other| {
@@ -274,7 +274,7 @@ pub(crate) fn visible(config_map: &Value) -> Vec<String> {
     devices.filter(|device| !matches!(*device, "" | "void" | "none")).map(str::to_owned).collect()
 }
 
-/// Whether nothing keeps the pod to its share of a device's memory: its container has neither the limit that HAMi-core
+/// Tells whether nothing keeps the pod to its share of a device's memory: its container has neither the limit that HAMi-core
 /// reads nor the one of MPS. The annotation `mps` alone limits nothing; where HAMi-core's limit could not be filled in, the
 /// scheduler warns with an event.
 pub(crate) fn is_memory_unlimited(pod: &Value) -> bool {

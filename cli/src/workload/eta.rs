@@ -15,7 +15,7 @@ pub(crate) struct Eta {
     pub(crate) earliest_seconds: Option<i64>,
     /// Seconds from now after which it hardly starts; absent where nothing bounds it.
     pub(crate) latest_seconds: Option<i64>,
-    /// What the range rests on, or why there is none.
+    /// Holds what the range rests on, or why there is none.
     pub(crate) basis: String,
     /// All of it in words.
     pub(crate) sentence: String,
@@ -39,34 +39,30 @@ impl Eta {
     /// It starts in the next cycles; `how` says by which right, such as `others leave for it`.
     pub(crate) fn now(how: &str) -> Self {
         let how = how.to_owned();
-        Self::of(When::Now, (Some(0), Some(0)), format!("now: {how}"), how)
+        Self::of(When::Now, [Some(0), Some(0)], format!("now: {how}"), how)
     }
 
     /// It starts within a range, which rests on `basis`.
     pub(crate) fn later(earliest: i64, latest: Option<i64>, basis: String) -> Self {
         let join = if latest.is_some() { ", " } else { ": " };
         let sentence = format!("{}{join}{basis}", range(earliest, latest));
-        Self::of(When::Later, (Some(earliest), latest), sentence, basis)
+        Self::of(When::Later, [Some(earliest), latest], sentence, basis)
     }
 
     /// It can never start as it is.
     pub(crate) fn never() -> Self {
         let why = "it does not fit this cluster, even if nobody else were there".to_owned();
-        Self::of(When::Never, (None, None), format!("never: {why}"), why)
+        Self::of(When::Never, [None, None], format!("never: {why}"), why)
     }
 
     /// Nothing says when; `why` says what is missing.
     pub(crate) fn unknown(why: impl Into<String>) -> Self {
         let why = why.into();
-        Self::of(When::Unknown, (None, None), format!("not known: {why}"), why)
+        Self::of(When::Unknown, [None, None], format!("not known: {why}"), why)
     }
 
-    fn of(
-        when: When,
-        (earliest_seconds, latest_seconds): (Option<i64>, Option<i64>),
-        sentence: String,
-        basis: String,
-    ) -> Self {
+    fn of(when: When, seconds: [Option<i64>; 2], sentence: String, basis: String) -> Self {
+        let [earliest_seconds, latest_seconds] = seconds;
         Self { when, earliest_seconds, latest_seconds, basis, sentence }
     }
 
@@ -87,7 +83,7 @@ impl Eta {
     }
 }
 
-/// What is sooner is now for anybody who reads it.
+/// Says what is sooner is now for anybody who reads it.
 const MINUTE: i64 = 60;
 
 /// `in 2h10m to 2h45m`, `within 2h45m`, `in 2h10m or later`.

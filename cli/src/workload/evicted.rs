@@ -1,4 +1,4 @@
-//! Who evicted a workload, by events and, once these are gone, by the records of the last days.
+//! Says who evicted a workload, by events and, once these are gone, by the records of the last days.
 
 use std::collections::BTreeMap;
 
@@ -121,7 +121,7 @@ mod tests {
         records::parse(&object).expect("it is a record")
     }
 
-    /// What a list says of a workload `fill` that waits and last started then, and of others that are gone.
+    /// Says what a list says of a workload `fill` that waits and last started then, and of others that are gone.
     fn check(day: Day, started: &str, now: &str, expect: &[&str]) {
         let mut waits =
             Workload::of_pod(&json!({"metadata": {"namespace": "n", "name": "fill", "uid": "1"}}));

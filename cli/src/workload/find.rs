@@ -160,7 +160,7 @@ impl Finder<'_> {
         Ok(object.map(|object| (known, resource, object)))
     }
 
-    /// What a `PodGroup` was made for.
+    /// Returns what a `PodGroup` was made for.
     async fn owner_of_group(&self, group: &Value) -> Result<Option<Found>, Failure> {
         let top = top_owner(group);
         let of = |key: &str| top.get(key).cloned().unwrap_or_default();
@@ -173,7 +173,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What made what made the object; runs of recurring ones stand for themselves. None where a maker is not known.
+    /// Returns what made what made the object; runs of recurring ones stand for themselves. None where a maker is not known.
     async fn top(&self, object: Found) -> Result<Option<Found>, Failure> {
         let mut at = object;
         for _ in 0..OWNERS_MAX {

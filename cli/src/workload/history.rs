@@ -1,4 +1,4 @@
-//! What events tell of a workload, also of pods and `PodGroups` of it that are no more.
+//! Describes what events tell of a workload, also of pods and `PodGroups` of it that are no more.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +98,7 @@ pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
     workloads.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
 }
 
-/// Whether a pod was evicted that was a workload by itself: its `PodGroup` has its name.
+/// Tells whether a pod was evicted that was a workload by itself: its `PodGroup` has its name.
 fn is_of_bare_pod(event: &Value) -> bool {
     let object = &event["involvedObject"];
     let name = named(text(&object["name"]));
@@ -106,7 +106,7 @@ fn is_of_bare_pod(event: &Value) -> bool {
     text(&event["message"]).starts_with(&pod)
 }
 
-/// Whether an eviction is of a workload: of a `PodGroup` that it has, or had.
+/// Tells whether an eviction is of a workload: of a `PodGroup` that it has, or had.
 pub(crate) fn is_eviction_of(event: &Value, workload: &Workload) -> bool {
     let object = &event["involvedObject"];
     let uid = text(&object["uid"]);
@@ -168,7 +168,7 @@ pub(crate) fn about<'e>(
     mine
 }
 
-/// Whether the name of a pod or of a `PodGroup` is made of a workload's.
+/// Tells whether the name of a pod or of a `PodGroup` is made of a workload's.
 fn belongs(name: &str, workload: &str) -> bool {
     let name = name.strip_prefix("pg-").unwrap_or(name);
     name.strip_prefix(workload).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -254,7 +254,7 @@ impl Eviction {
         }
     }
 
-    /// What would have kept it, or will the next time.
+    /// Says what would have kept it, or will the next time.
     pub(crate) fn avoidance(&self) -> &'static str {
         match self.action.as_str() {
             "preempt" => {
@@ -327,7 +327,7 @@ pub(super) fn named(group: &str) -> &str {
     }
 }
 
-/// Who evicted a workload that is no more; `None` where no event tells.
+/// Returns who evicted a workload that is no more; `None` where no event tells.
 pub(crate) async fn eviction_of(workload: &Workload, cluster: &Cluster) -> Option<Eviction> {
     let events = events(cluster, Some(&workload.namespace)).await.ok()?;
     Eviction::last(about(workload, &[], &events))
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(reasons(1), ["Late"]);
     }
 
-    /// What is said of one eviction by an action, by a group of that name.
+    /// Says what is said of one eviction by an action, by a group of that name.
     fn check(action: &str, by: &str, expect: &str) {
         let mut events = [
             event("PodGroup", &format!("pg-fill-{UID}"), "Evict", 1),

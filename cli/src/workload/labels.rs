@@ -59,14 +59,14 @@ impl Selector {
         selector.split(',').map(term).collect::<Option<_>>().map(Self).ok_or_else(wrong)
     }
 
-    /// Whether labels meet it.
+    /// Tells whether labels meet it.
     pub(crate) fn matches(&self, labels: Option<&Map<String, Value>>) -> bool {
         self.holds(|key| {
             labels.and_then(|labels| labels.get(key)).map(|value| text(value).to_owned())
         })
     }
 
-    /// Whether what a key stands for meets it.
+    /// Tells whether what a key stands for meets it.
     pub(crate) fn holds(&self, of: impl Fn(&str) -> Option<String>) -> bool {
         self.0.iter().all(|term| match term {
             Term::Is(key, value) => of(key).as_ref() == Some(value),

@@ -169,7 +169,7 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
     workloads
 }
 
-/// What our scheduler says of why one of these groups waits; of several, of one that never runs as it is.
+/// Returns what our scheduler says of why one of these groups waits; of several, of one that never runs as it is.
 fn explanation(groups: &[Value]) -> Option<Explanation> {
     let annotation = |group: &Value| {
         Explanation::read(text(&group["metadata"]["annotations"][annotation::EXPLANATION]))

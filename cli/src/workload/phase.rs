@@ -11,7 +11,7 @@ use crate::cluster::kinds::{self, Suspend};
 use crate::print::output::Style;
 use crate::print::time;
 
-/// How a workload stands.
+/// Says how a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Phase {
     /// There are no pods yet.
@@ -30,7 +30,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// How it looks where colour is on.
+    /// Returns how it looks where colour is on.
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Waiting | Self::Pending | Self::Starting | Self::Degraded => Style::Warn,
@@ -54,12 +54,12 @@ impl Phase {
         }
     }
 
-    /// Whether it will not run again.
+    /// Tells whether it will not run again.
     pub(crate) fn is_over(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed)
     }
 
-    /// Whether it waits for nodes.
+    /// Tells whether it waits for nodes.
     pub(crate) fn is_queued(self) -> bool {
         matches!(self, Self::Waiting | Self::Pending)
     }
@@ -234,7 +234,7 @@ fn ended_pods(workload: &Workload, ends: bool) -> State {
     }
 }
 
-/// Why it waits: the `PodGroup`'s last condition, or a bind that failed after it, else what the pods say.
+/// Says why it waits: the `PodGroup`'s last condition, or a bind that failed after it, else what the pods say.
 fn pending(workload: &Workload, live: &[&Value]) -> State {
     let condition = workload.groups.iter().find_map(|group| {
         let all = group["status"]["schedulingConditions"].as_array()?;
@@ -285,7 +285,7 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
     }
 }
 
-/// Why the scheduler has said nothing yet.
+/// Says why the scheduler has said nothing yet.
 fn unsaid(workload: &Workload, live: &[&Value]) -> State {
     let minimum = workload.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).max();
     let minimum = minimum.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
@@ -328,22 +328,22 @@ fn starting(live: &[&Value]) -> State {
     }
 }
 
-/// Whether the pod has a node.
+/// Tells whether the pod has a node.
 pub(crate) fn is_bound(pod: &Value) -> bool {
     !text(&pod["spec"]["nodeName"]).is_empty()
 }
 
-/// Whether the pod has ended.
+/// Tells whether the pod has ended.
 pub(crate) fn is_over(pod: &Value) -> bool {
     matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed")
 }
 
-/// Whether the pod is being deleted.
+/// Tells whether the pod is being deleted.
 pub(crate) fn is_leaving(pod: &Value) -> bool {
     pod["metadata"]["deletionTimestamp"].is_string()
 }
 
-/// Whether the pod runs, or has ended well.
+/// Tells whether the pod runs, or has ended well.
 pub(super) fn is_ready(pod: &Value) -> bool {
     matches!(text(&pod["status"]["phase"]), "Running" | "Succeeded")
 }

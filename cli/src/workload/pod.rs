@@ -13,13 +13,13 @@ use crate::cluster::json::text;
 pub(crate) struct Pod {
     /// Its name.
     name: String,
-    /// How it stands, in kubectl's words.
+    /// Says how it stands, in kubectl's words.
     status: String,
     /// Node that it is on; absent before there is one.
     node: Option<String>,
     /// GPUs that it asks for, as text.
     gpu: String,
-    /// How often its containers were started again.
+    /// Says how often its containers were started again.
     restarts: u64,
 }
 
@@ -34,13 +34,13 @@ pub(crate) fn data(pod: &Value) -> Pod {
     }
 }
 
-/// How often its containers were started again.
+/// Returns how often its containers were started again.
 pub(crate) fn restarts(pod: &Value) -> u64 {
     let statuses = pod["status"]["containerStatuses"].as_array();
     statuses.map_or(0, |all| all.iter().filter_map(|c| c["restartCount"].as_u64()).sum())
 }
 
-/// How a pod stands, in kubectl's words.
+/// Says how a pod stands, in kubectl's words.
 pub(crate) fn status(pod: &Value) -> String {
     let waiting = pod["status"]["containerStatuses"].as_array().and_then(|all| {
         all.iter().map(|c| text(&c["state"]["waiting"]["reason"])).find(|reason| !reason.is_empty())

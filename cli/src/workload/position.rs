@@ -1,4 +1,4 @@
-//! Where waiting workloads stand in their queues, from `PodGroups` and priority classes alone.
+//! Describes where waiting workloads stand in their queues, from `PodGroups` and priority classes alone.
 //!
 //! # Source
 //! docs/behaviour.md 1.9, job order: priority, then age. It is the order in which the scheduler tries the work of one
@@ -18,7 +18,7 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
 pub(crate) struct Position {
     /// 1 is tried first.
     pub(crate) place: usize,
-    /// How many wait there.
+    /// Says how many wait there.
     pub(crate) of: usize,
 }
 
@@ -52,16 +52,16 @@ impl Loaded {
     }
 }
 
-/// Who waits in the queue of a workload.
+/// Says who waits in the queue of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     /// 1 is tried first.
     pub(crate) place: usize,
-    /// How many wait there.
+    /// Says how many wait there.
     pub(crate) of: usize,
     /// Those that are tried before it, the next one first: `namespace/name (priority 50)`.
     pub(crate) ahead: Vec<String>,
-    /// Whether all namespaces were looked at.
+    /// Tells whether all namespaces were looked at.
     pub(crate) is_whole: bool,
 }
 
@@ -96,12 +96,12 @@ pub(crate) async fn line(cluster: &Cluster, workload: &Workload) -> Result<Optio
     Ok(line_of(&workload.queue, &own, &waiting, is_whole))
 }
 
-/// Whose turn is when.
+/// Says whose turn is when.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     /// By queue, the queue that is next first where that is known; in a queue by turn.
     pub(crate) turns: Vec<Turn>,
-    /// Whether all namespaces were looked at.
+    /// Tells whether all namespaces were looked at.
     pub(crate) is_whole: bool,
 }
 
@@ -191,7 +191,7 @@ async fn first_pages(
     Ok(None)
 }
 
-/// What a line is made of.
+/// Holds what a line is made of.
 struct Waiting<'w> {
     groups: &'w [Value],
     classes: &'w [Value],
@@ -285,7 +285,7 @@ fn places(groups: &[Value], classes: &[Value]) -> Places {
     places
 }
 
-/// Whether the group has pods without a node: it asks for more than it has, or the scheduler says so.
+/// Tells whether the group has pods without a node: it asks for more than it has, or the scheduler says so.
 fn waits(group: &Value) -> bool {
     let status = &group["status"];
     let amounts = &status["resourcesStatus"];

@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) uid: String,
     /// Queue that it waits or runs in.
     pub(crate) queue: String,
-    /// Who submitted it, where its label or annotation `user` says so.
+    /// Says who submitted it, where its label or annotation `user` says so.
     pub(crate) user: Option<String>,
     /// Waiting, Pending, Starting, Running, Degraded, Suspended, Deleting, Succeeded or Failed.
     pub(crate) status: String,
@@ -33,13 +33,13 @@ pub(crate) struct Row {
     pub(crate) reason: Option<String>,
     /// The sentence behind the word.
     pub(crate) message: Option<String>,
-    /// Who evicted it last, where it waits for that.
+    /// Says who evicted it last, where it waits for that.
     pub(crate) evicted: Option<serde_json::Value>,
     /// Number of the reason, as `explain` takes it.
     pub(crate) code: Option<String>,
-    /// Whether nothing that ends or is evicted lets it in.
+    /// Tells whether nothing that ends or is evicted lets it in.
     pub(crate) never: bool,
-    /// What the scheduler says of why it waits.
+    /// Holds what the scheduler says of why it waits.
     pub(crate) explanation: Option<serde_json::Value>,
     /// Pods that run or have ended well.
     pub(crate) ready: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Row {
     pub(crate) gpu: String,
     /// The same in thousandths of devices.
     pub(crate) gpu_milli: u64,
-    /// What its live pods hold on nodes, in thousandths of devices.
+    /// Holds what its live pods hold on nodes, in thousandths of devices.
     pub(crate) gpu_held_milli: u64,
     /// Its place in its queue while it waits; 1 is tried first.
     pub(crate) position: Option<usize>,
@@ -105,7 +105,7 @@ impl Workload {
         }
     }
 
-    /// Who submitted it, by the label or the annotation `user`, as KAI has it.
+    /// Says who submitted it, by the label or the annotation `user`, as KAI has it.
     pub(crate) fn user(&self) -> Option<&str> {
         let objects = self.object.iter().chain(&self.pods).chain(&self.groups);
         let mut users = objects.flat_map(|object| {

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 /// A cluster that ends with the test.
 pub(crate) struct Sandbox {
     child: Child,
-    /// Where it keeps its kubeconfig; a killed one cannot clean up.
+    /// Says where it keeps its kubeconfig; a killed one cannot clean up.
     _folder: tempfile::TempDir,
 }
 

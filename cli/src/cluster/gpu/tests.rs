@@ -68,7 +68,7 @@ fn memory_is_rounded_up_to_mib() {
     }
 }
 
-/// What a pod of these annotations and containers asks for: alone, and as a sum in devices of 81559 MiB.
+/// Says what a pod of these annotations and containers asks for: alone, and as a sum in devices of 81559 MiB.
 fn check_pod(annotations: &str, spec: &str, expect: &str) {
     let annotations: serde_json::Value = yaml(annotations);
     let pod = serde_json::json!({"metadata": {"annotations": annotations}, "spec": yaml(spec)});

@@ -1,4 +1,4 @@
-//! What pods ask of GPUs, read from their limits and annotations, and exact sums of it.
+//! Describes what pods ask of GPUs, read from their limits and annotations, and exact sums of it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::devices;
 use crate::cluster::json::text;
 use crate::cluster::names;
 
-/// What a pod, or a pod template, asks of shared GPUs; none where it asks for no share.
+/// Returns what a pod, or a pod template, asks of shared GPUs; none where it asks for no share.
 ///
 /// # Errors
 /// Its annotations make no request; such a pod gets no part of a GPU.
@@ -20,7 +20,7 @@ pub(crate) fn shared(pod: &Value) -> Result<Option<SharedGpu>, Invalid> {
     shared_gpu::read(|key| annotations[key].as_str(), has_whole_limit(pod))
 }
 
-/// Whether some container or init container of a pod has the limit `nvidia.com/gpu`.
+/// Tells whether some container or init container of a pod has the limit `nvidia.com/gpu`.
 pub(crate) fn has_whole_limit(pod: &Value) -> bool {
     let limits = containers(pod, "containers").chain(containers(pod, "initContainers"));
     limits.filter_map(|container| container["resources"]["limits"].as_object()).any(|map| {
@@ -52,7 +52,7 @@ pub(crate) fn part_milli(share: Share, device_mib: Option<u64>) -> Option<u64> {
     }
 }
 
-/// What one pod asks for, in the grammar of `--gpu`: `2`, `0.25x4`, `8Gi`, `2x1g.10gb`; `-` for nothing.
+/// Says what one pod asks for, in the grammar of `--gpu`: `2`, `0.25x4`, `8Gi`, `2x1g.10gb`; `-` for nothing.
 pub(crate) fn ask(pod: &Value) -> String {
     match shared(pod) {
         Ok(Some(SharedGpu { share: each, devices: 1 })) => share(each),
@@ -87,7 +87,7 @@ pub(crate) struct Total {
 }
 
 impl Total {
-    /// What a pod, or a pod template, asks for: its limits and its annotations. Annotations that make no request count
+    /// Returns what a pod, or a pod template, asks for: its limits and its annotations. Annotations that make no request count
     /// for nothing, since nothing is given for them.
     pub(crate) fn of_pod(pod: &Value) -> Self {
         Self::of_pod_on(pod, None)
@@ -123,7 +123,7 @@ impl Total {
         }
     }
 
-    /// What is left of it without another.
+    /// Returns what is left of it without another.
     pub(crate) fn less(&self, other: &Self) -> Self {
         let mut left = Self {
             milli: self.milli.saturating_sub(other.milli),
@@ -163,7 +163,7 @@ pub(crate) fn status_milli(amounts: &Value) -> Option<u64> {
     is_told.then(|| devices.into_iter().flatten().sum::<u64>().saturating_add(claimed))
 }
 
-/// How many whole devices a pod asks for.
+/// Returns how many whole devices a pod asks for.
 pub(crate) fn whole(pod: &Value) -> u64 {
     let devices = plugin_devices(pod);
     let of = |name: &str| devices.get(name).copied().unwrap_or(0);

@@ -15,12 +15,12 @@ use crate::globals::Globals;
 use crate::print::output::clean;
 use crate::workload::Workload;
 
-/// How long a shell waits for names before it shows none.
+/// Sets how long a shell waits for names before it shows none.
 const BUDGET: Duration = Duration::from_millis(300);
-/// How long names are good for: a user types several words in this time.
+/// Sets how long names are good for: a user types several words in this time.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// What is asked for.
+/// Says what is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// Queues that run work.

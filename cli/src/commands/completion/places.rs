@@ -1,4 +1,4 @@
-//! Which arguments take names that only the cluster, the kubeconfig or the settings know.
+//! Says which arguments take names that only the cluster, the kubeconfig or the settings know.
 
 use std::ffi::OsStr;
 
@@ -59,7 +59,7 @@ fn add(path: &str, arg: clap::Arg) -> clap::Arg {
     }
 }
 
-/// Whose names an argument takes.
+/// Returns whose names an argument takes.
 fn what(path: &str, word: &str, is_positional: bool) -> Option<What> {
     let is_of_queues = path.starts_with("queues");
     Some(match (word, is_positional) {

@@ -31,7 +31,7 @@ fn device_line(on: &OnDevice) -> String {
     format!("{}: {} of {}", on.pod, on.share, on.place())
 }
 
-/// Who else is on the device, as far as it could be seen.
+/// Says who else is on the device, as far as it could be seen.
 fn company(on: &OnDevice) -> String {
     match (on.beside.as_slice(), on.is_beside_known) {
         ([], true) => String::from(", alone on it"),
@@ -63,7 +63,7 @@ mod tests {
     const NOTE: &str = "Note       nothing keeps a process to its share of the device's memory: one that takes more \
         takes it from its neighbours";
 
-    /// What is said about the devices of `default/ana` among these pods.
+    /// Says what is said about the devices of `default/ana` among these pods.
     fn check(ana: &Value, around: &[Value], is_complete: bool, expect: &[&str]) {
         let ana = pod("default/ana", ana);
         let around = around.to_vec();

@@ -134,7 +134,7 @@ pub(crate) struct Event {
     kind: String,
     /// Name of that object.
     name: String,
-    /// How often it happened.
+    /// Says how often it happened.
     count: u64,
     /// The sentence.
     message: String,

@@ -1,4 +1,4 @@
-//! What comes first: how the workload stands and why, its queue, and what it asks for.
+//! Describes what comes first: how the workload stands and why, its queue, and what it asks for.
 
 use crate::cluster::gpu;
 use crate::cluster::json::text;
@@ -96,7 +96,7 @@ fn queue(workload: &Workload, queues: Option<&Queues>) -> String {
     format!("{} · quota {quota} GPU{limit}{held}", queues.path(name))
 }
 
-/// How far an array has come.
+/// Says how far an array has come.
 fn tasks(workload: &Workload, ready: usize, tasks: usize) -> String {
     let status = workload.object.as_ref().map(|object| &object["status"]);
     let failed = status.map_or("", |status| text(&status["failedIndexes"]));

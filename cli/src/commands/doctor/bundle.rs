@@ -1,4 +1,4 @@
-//! What a report of a fault needs, in one file.
+//! Describes what a report of a fault needs, in one file.
 
 use std::collections::BTreeMap;
 use std::fs::File;

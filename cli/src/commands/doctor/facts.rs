@@ -1,4 +1,4 @@
-//! What the checks look at: read once, with the user's own rights.
+//! Describes what the checks look at: read once, with the user's own rights.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::finding::Unread;
 use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Resource, Select};
 
-/// How many lists are read at once.
+/// Sets how many lists are read at once.
 const CONCURRENCY: usize = 8;
 
 /// A list that checks look at.
@@ -38,7 +38,7 @@ pub(super) enum Source {
     PodMonitors,
 }
 
-/// Where the objects of a list are.
+/// Says where the objects of a list are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Cluster,
@@ -157,7 +157,7 @@ pub(super) struct Facts {
     pub(super) now: Timestamp,
     /// The namespace of the daemons.
     pub(super) system: String,
-    /// What the API server says of itself.
+    /// Holds what the API server says of itself.
     pub(super) version: Result<Value, Unread>,
     lists: BTreeMap<Source, List>,
 }
@@ -172,7 +172,7 @@ impl Facts {
         Self { now: Timestamp::now(), system: system.to_owned(), version, lists }
     }
 
-    /// What was read, for tests and for what is given.
+    /// Returns what was read, for tests and for what is given.
     #[cfg(test)]
     pub(super) fn given(now: Timestamp, lists: BTreeMap<Source, List>) -> Self {
         Self { now, system: "kai-scheduler".to_owned(), version: Ok(Value::Null), lists }

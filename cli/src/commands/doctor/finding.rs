@@ -1,11 +1,11 @@
-//! What a check found.
+//! Describes what a check found.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::print::output::Style;
 
-/// How bad it is; in this order, the last is the worst.
+/// Says how bad it is; in this order, the last is the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Level {
@@ -47,7 +47,7 @@ pub(super) struct Verdict {
     pub(super) level: Level,
     /// One sentence.
     pub(super) sentence: String,
-    /// What shows it: names and figures as they were read.
+    /// Holds what shows it: names and figures as they were read.
     pub(super) evidence: Vec<String>,
     /// A command that can be pasted, or what somebody has to do.
     pub(super) fix: Option<String>,
@@ -108,6 +108,6 @@ impl Verdict {
     }
 }
 
-/// What could not be read, and why: every check that needs it is unknown.
+/// Holds what could not be read, and why: every check that needs it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unread(pub(super) String);

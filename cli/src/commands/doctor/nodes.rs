@@ -10,7 +10,7 @@ use crate::workload::is_over;
 
 /// Set by NVIDIA's feature discovery where a card is.
 const PRESENT: &str = "nvidia.com/gpu.present";
-/// How many pods each device is offered as: time-slicing.
+/// Sets how many pods each device is offered as: time-slicing.
 const REPLICAS: &str = "nvidia.com/gpu.replicas";
 
 fn mig_devices(node: &Value) -> bool {

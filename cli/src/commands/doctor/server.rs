@@ -9,7 +9,7 @@ use crate::cluster::json::text;
 
 /// The oldest API server on which policies in CEL are served.
 const MINOR_MIN: u64 = 30;
-/// How far clocks may be apart before leases and minimum run times go wrong.
+/// Sets how far clocks may be apart before leases and minimum run times go wrong.
 const SKEW_SECONDS: i64 = 5;
 /// A kubelet renews its Lease every ten seconds.
 const NODE_LEASE_SECONDS: i64 = 60;
@@ -101,7 +101,7 @@ pub(super) fn leaders(facts: &Facts) -> Result<Verdict, Unread> {
     )))
 }
 
-/// Why nobody leads by a lease; `None` where somebody does.
+/// Says why nobody leads by a lease; `None` where somebody does.
 fn leaderless(facts: &Facts, lease: &Value) -> Option<String> {
     let holder = text(&lease["spec"]["holderIdentity"]);
     let seconds = facts.seconds_since(&lease["spec"]["renewTime"]).unwrap_or(i64::MAX);

@@ -9,7 +9,7 @@ use crate::cluster::gpu;
 use crate::print::format;
 use crate::print::output::Style;
 
-/// Why something is as it is.
+/// Says why something is as it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     /// The answer in one sentence.
@@ -19,13 +19,13 @@ pub(super) struct Answer {
     pub(super) style: Style,
     /// At most two sentences that complete it.
     pub(super) more: Vec<String>,
-    /// What shows it: titles and texts.
+    /// Holds what shows it: titles and texts.
     pub(super) evidence: Vec<(&'static str, String)>,
     /// A table that shows it, laid out and clean.
     pub(super) table: String,
-    /// What would help, the least first.
+    /// Holds what would help, the least first.
     pub(super) ways: Vec<Way>,
-    /// What cannot be known here.
+    /// Holds what cannot be known here.
     pub(super) note: Option<String>,
 }
 
@@ -60,35 +60,35 @@ pub(crate) struct Explanation {
     answer: String,
     /// The number of the reason, as `KAI1203`.
     code: Option<String>,
-    /// What follows the line.
+    /// Holds what follows the line.
     more: Vec<String>,
-    /// What shows it.
+    /// Holds what shows it.
     evidence: Vec<Shown>,
-    /// What would help, the best first.
+    /// Holds what would help, the best first.
     help: Vec<Remedy>,
-    /// What could not be found out.
+    /// Holds what could not be found out.
     not_known: Option<String>,
-    /// What is explained, as far as it was read.
+    /// Holds what is explained, as far as it was read.
     workload: Value,
 }
 
 /// A piece of evidence.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Shown {
-    /// What it is about; empty where it goes on with the one before.
+    /// Holds what it is about; empty where it goes on with the one before.
     title: String,
-    /// What was seen.
+    /// Holds what was seen.
     text: String,
 }
 
 /// Something that would help.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Remedy {
-    /// What to do.
+    /// The thing to do.
     text: String,
-    /// What it costs.
+    /// Holds what it costs.
     cost: String,
-    /// Whether an administrator has to do it.
+    /// Tells whether an administrator has to do it.
     admin: bool,
     /// The command, where there is one.
     command: Option<String>,

@@ -10,7 +10,7 @@ use crate::print::page::Page;
 
 const PAGE: &str = include_str!("../../../../docs/errors.md");
 
-/// What a number means.
+/// Holds what a number means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// `KAI1203`.

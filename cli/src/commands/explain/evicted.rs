@@ -13,7 +13,7 @@ use crate::print::time;
 use crate::workload::Workload;
 use crate::workload::history::{self, Eviction};
 
-/// Who evicted work that is no more; none where no event tells.
+/// Returns who evicted work that is no more; none where no event tells.
 pub(super) async fn of_name(
     cluster: &Cluster,
     namespace: Option<&str>,
@@ -65,7 +65,7 @@ pub(super) fn of(known: &Known, eviction: &Eviction) -> Answer {
     }
 }
 
-/// What was lost, as far as it is known.
+/// Says what was lost, as far as it is known.
 pub(super) fn evidence(known: &Known, eviction: &Eviction) -> Vec<(&'static str, String)> {
     let run = ran_seconds(&known.workload, eviction).filter(|seconds| *seconds > 0);
     let lost = run.map(|seconds| {

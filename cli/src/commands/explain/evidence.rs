@@ -1,4 +1,4 @@
-//! What shows why a workload waits: its gang, its queues, the nodes, the evictions, its turn.
+//! Describes what shows why a workload waits: its gang, its queues, the nodes, the evictions, its turn.
 
 use kai_api::explanation::{Explanation, Queue};
 

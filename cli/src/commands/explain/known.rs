@@ -24,9 +24,9 @@ pub(super) struct Known {
     pub(super) eviction: Option<Eviction>,
     /// All queues, where they may be read.
     pub(super) queues: Option<Queues>,
-    /// Who waits in its queue, where it waits and that may be read.
+    /// Says who waits in its queue, where it waits and that may be read.
     pub(super) line: Option<Line>,
-    /// Whether that may be read, here at least.
+    /// Tells whether that may be read, here at least.
     pub(super) is_line_read: bool,
     /// The scheduler that its pods name, where it is another one.
     pub(super) other_scheduler: Option<String>,
@@ -84,7 +84,7 @@ impl Known {
     }
 }
 
-/// Whether the scheduler has said nothing of work that waits.
+/// Tells whether the scheduler has said nothing of work that waits.
 fn is_unsaid(workload: &Workload) -> bool {
     let state = workload.state();
     state.phase == Phase::Pending

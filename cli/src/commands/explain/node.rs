@@ -52,7 +52,7 @@ pub(super) async fn show(
     Ok(Exit::Ok)
 }
 
-/// What is known of a node. Pure.
+/// Returns what is known of a node. Pure.
 fn answer(name: &str, node: &Value, pods: Option<&[Value]>) -> Answer {
     let gpus_milli = gpus_milli(node);
     let mut held = Total::default();
@@ -102,7 +102,7 @@ fn gpus_milli(node: &Value) -> u64 {
     of(names::GPU).saturating_add(of(names::AMD_GPU))
 }
 
-/// Why it takes no new pods; none where it does.
+/// Says why it takes no new pods; none where it does.
 fn closed(node: &Value) -> Option<String> {
     if node["spec"]["unschedulable"] == true {
         return Some("it is cordoned".to_owned());
@@ -133,7 +133,7 @@ fn taints(node: &Value) -> Vec<String> {
     each.collect()
 }
 
-/// Who holds GPUs there, the most first.
+/// Says who holds GPUs there, the most first.
 fn holders(pods: &[&Value]) -> Vec<(&'static str, String)> {
     let mut holders: Vec<(Total, &Value)> = pods
         .iter()

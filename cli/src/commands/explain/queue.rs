@@ -87,7 +87,7 @@ fn answer(queues: &Queues, name: &str, division: Option<&Division>) -> Answer {
     }
 }
 
-/// What it gets before anybody gets more than a quota.
+/// Says what it gets before anybody gets more than a quota.
 fn quota_first(own: &Divided) -> String {
     let quota = own.quota_milli.map_or_else(|| "unlimited".to_owned(), devices);
     format!(
@@ -97,7 +97,7 @@ fn quota_first(own: &Divided) -> String {
     )
 }
 
-/// What is left then, and what it gets of that.
+/// Says what is left then, and what it gets of that.
 fn what_is_left(division: &Division, own: &Divided) -> String {
     let granted: i64 = division.rows.iter().map(|row| row.in_quota_milli).sum();
     let left = division.amount_milli - granted;
@@ -203,7 +203,7 @@ fn ways(own: &Divided) -> Vec<Way> {
 mod tests {
     use super::*;
 
-    /// What is said of team-a, which asks for so much beside team-b.
+    /// Says what is said of team-a, which asks for so much beside team-b.
     fn check(amount: i64, asked: [i64; 2], shares: [i64; 2], expect: [&str; 2]) {
         let row = |name: &str, asked: i64, share: i64| Divided {
             name: name.into(),

@@ -9,7 +9,7 @@ use crate::print::output::Style;
 use crate::workload::position::Line;
 use crate::workload::{Phase, State, Workload, reason};
 
-/// Why a workload is as it is.
+/// Says why a workload is as it is.
 pub(super) fn of(known: &Known) -> Answer {
     let state = known.workload.state();
     match state.phase {
@@ -97,7 +97,7 @@ fn first_line(text: &str) -> String {
     lines.join(" ").trim_end_matches('.').to_owned()
 }
 
-/// Where it stands in its queue, and who stands before it.
+/// Says where it stands in its queue, and who stands before it.
 fn place(line: &Line, queue: &str) -> String {
     let Line { place, of, ahead, is_whole } = line;
     let whole = if *is_whole { "" } else { ", of those in this namespace" };
@@ -119,7 +119,7 @@ fn place(line: &Line, queue: &str) -> String {
     }
 }
 
-/// What waits in a held queue, or below one: whatever else there is, nothing starts before that is released.
+/// Returns what waits in a held queue, or below one: whatever else there is, nothing starts before that is released.
 fn held(known: &Known, queue: &Queue) -> Answer {
     let command = format!("kubectl kai queues release {}", queue.name);
     let release = Way::new(format!("release queue {}", queue.name), "", Some(command));
@@ -134,7 +134,7 @@ fn held(known: &Known, queue: &Queue) -> Answer {
     }
 }
 
-/// What the scheduler says would help, and what every user may do.
+/// Returns what the scheduler says would help, and what every user may do.
 fn ways(known: &Known, state: &State) -> Vec<Way> {
     let workload = &known.workload;
     let explained = workload.explanation.iter().flat_map(|one| one.help.iter().cloned());
@@ -148,7 +148,7 @@ fn ways(known: &Known, state: &State) -> Vec<Way> {
     ways
 }
 
-/// What cannot be known: by the scheduler that runs, or by the rights of the user.
+/// Says what cannot be known: by the scheduler that runs, or by the rights of the user.
 fn note(known: &Known) -> Option<String> {
     let mut notes = Vec::new();
     let state = known.workload.state();

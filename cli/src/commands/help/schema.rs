@@ -19,7 +19,7 @@ use crate::workload::row;
 struct Items<T> {
     /// The items.
     items: Vec<T>,
-    /// What could not be read, and so is missing among the items.
+    /// Holds what could not be read, and so is missing among the items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     not_read: Option<Vec<String>>,
 }

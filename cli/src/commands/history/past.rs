@@ -73,7 +73,7 @@ impl Past {
         self.records().flat_map(|record| &record.evictions)
     }
 
-    /// How often it was evicted, with the evictions that its records left out.
+    /// Returns how often it was evicted, with the evictions that its records left out.
     pub(super) fn evictions_count(&self) -> u64 {
         let left_out = self.sum(|record| u64::from(record.evictions_left_out));
         left_out + u64::try_from(self.evictions().count()).unwrap_or(u64::MAX)
@@ -147,7 +147,7 @@ pub(super) fn span(seconds: u64) -> String {
     duration::short(i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-/// Who evicted: the workload, else its `PodGroup`.
+/// Says who evicted: the workload, else its `PodGroup`.
 pub(super) fn evictor(row: &EvictionRow) -> String {
     let name = if row.by_workload.is_empty() { &row.by_pod_group } else { &row.by_workload };
     let name = name.split_once('/').map_or(name.as_str(), |(_, name)| name);

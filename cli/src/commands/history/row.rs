@@ -5,7 +5,7 @@ use kai_api::daily_record::{EvictionRow, Outcome, UsageRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a workload did.
+/// Holds what a workload did.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Workload {
@@ -51,7 +51,7 @@ pub(crate) struct Workload {
     pub(crate) days: Vec<Day>,
 }
 
-/// What a workload did on one day.
+/// Holds what a workload did on one day.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "these are the names of the data")]

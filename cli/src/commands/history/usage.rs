@@ -51,7 +51,7 @@ pub struct Args {
     sheet: SheetFlags,
 }
 
-/// What gets a line.
+/// Says what gets a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum By {
     User,
@@ -107,7 +107,7 @@ impl By {
     }
 }
 
-/// What one line adds up.
+/// Holds what one line adds up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Sum {
     workloads: BTreeSet<(String, String)>,

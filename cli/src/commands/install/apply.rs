@@ -13,12 +13,12 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
-/// How often something that is waited for is looked at.
+/// Sets how often something that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long the server may take to serve a kind that was just defined.
+/// Sets how long the server may take to serve a kind that was just defined.
 const SERVED_WITHIN: Duration = Duration::from_secs(30);
 
-/// What was done with the objects of a group, or all of them.
+/// Holds what was done with the objects of a group, or all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Objects that were missing.
@@ -68,23 +68,23 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What has just been achieved.
+/// Says what has just been achieved.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// A group is applied; its definitions are established.
     Applied {
         /// The group.
         group: Group,
-        /// What was done.
+        /// Holds what was done.
         outcome: Outcome,
-        /// How long it took.
+        /// Says how long it took.
         elapsed: Duration,
     },
     /// A Deployment is ready.
     Ready {
         /// Its name.
         what: String,
-        /// How long it took.
+        /// Says how long it took.
         elapsed: Duration,
     },
 }
@@ -234,7 +234,7 @@ async fn ready(cluster: &Cluster, item: &Item, deadline: Option<Instant>) -> Res
     }
 }
 
-/// How many replicas of a Deployment there are.
+/// Says how many replicas of a Deployment there are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replicas {
     pub(super) wanted: i64,
@@ -257,7 +257,7 @@ impl Replicas {
     }
 }
 
-/// Why the pods of a Deployment don't run, in at most three lines.
+/// Says why the pods of a Deployment don't run, in at most three lines.
 pub(super) async fn reasons(cluster: &Cluster, item: &Item) -> Vec<String> {
     let pods = Resource::new("v1", "Pod", "pods");
     let call = Call::new("list", &pods).namespace(item.namespace());

@@ -24,7 +24,7 @@ const WEBHOOKS: [&str; 4] = [
 ];
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What KAI has installed, the operator first.
+/// Holds what KAI has installed, the operator first.
 #[derive(Debug, Default)]
 pub(super) struct Installation {
     deployments: Vec<Found>,
@@ -82,7 +82,7 @@ pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Installat
     Ok(Installation { deployments })
 }
 
-/// Why nothing is installed beside KAI.
+/// Says why nothing is installed beside KAI.
 pub(super) fn refusal(kai: &Installation) -> Error {
     let names: Vec<_> = kai.deployments.iter().map(|found| clean(&found.name)).collect();
     let namespace = kai.deployments.first().and_then(|found| found.namespace.as_deref());

@@ -40,22 +40,22 @@ pub enum Component {
     Daemons,
 }
 
-/// What to install, and how.
+/// Holds what to install, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The parts.
     pub components: Vec<Component>,
-    /// Where the daemons live.
+    /// Says where the daemons live.
     pub namespace: String,
     /// Image of both daemons.
     pub image: String,
     /// The queue below `default-parent-queue`; empty: no queues are made.
     pub default_queue: String,
-    /// Whether to wait for the daemons.
+    /// Tells whether to wait for the daemons.
     pub wait: bool,
     /// The longest wait.
     pub timeout: Duration,
-    /// Whether to take over fields that somebody else has set.
+    /// Tells whether to take over fields that somebody else has set.
     pub force_conflicts: bool,
 }
 
@@ -94,7 +94,7 @@ pub enum Group {
     PriorityClasses,
     /// Accounts, roles, bindings.
     Rbac,
-    /// What the API server refuses by itself.
+    /// Holds what the API server refuses by itself.
     Policies,
     /// Queues, shard, configuration: made once, then the administrator's.
     Defaults,
@@ -114,7 +114,7 @@ impl Group {
         Self::Daemons,
     ];
 
-    /// What it is called.
+    /// Says what it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
@@ -127,7 +127,7 @@ impl Group {
         }
     }
 
-    /// What it is called in a plan: by names where these say more than a count.
+    /// Says what it is called in a plan: by names where these say more than a count.
     pub(super) fn names<'a>(self, items: impl Iterator<Item = &'a Item>) -> String {
         let names: Vec<_> = items.filter(|item| item.is_named_in_plans()).map(Item::name).collect();
         match self {
@@ -153,11 +153,11 @@ impl Group {
 /// An object of the installation.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
-    /// What it is applied with.
+    /// Holds what it is applied with.
     pub(crate) group: Group,
     /// The object.
     pub(crate) object: Value,
-    /// Where the API has it.
+    /// Says where the API has it.
     pub(crate) resource: Resource,
 }
 
@@ -180,7 +180,7 @@ impl Item {
         format!("{}/{}", self.resource.label(), self.name())
     }
 
-    /// Whether it is made where it is missing, and never changed.
+    /// Tells whether it is made where it is missing, and never changed.
     pub(super) fn is_kept(&self) -> bool {
         self.group == Group::Defaults
     }
@@ -313,7 +313,7 @@ fn resource(object: &Value) -> Resource {
     if *is_namespaced { resource } else { resource.cluster_wide() }
 }
 
-/// Whether a text is a DNS label.
+/// Tells whether a text is a DNS label.
 pub(super) fn is_name(text: &str) -> bool {
     let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !text.is_empty()

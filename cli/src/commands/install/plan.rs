@@ -1,4 +1,4 @@
-//! What an installation would change: read, and tried out on the server without effect.
+//! Describes what an installation would change: read, and tried out on the server without effect.
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::{Method, Request, header};
@@ -9,10 +9,10 @@ use super::manifest::{Group, Item, Options};
 use crate::cluster::{Call, Cluster, Failure};
 use crate::print::error::{Error, Exit, Problem, number};
 
-/// How many questions are asked at once.
+/// Sets how many questions are asked at once.
 const CONCURRENCY: usize = 8;
 
-/// What has to happen to an object.
+/// Says what has to happen to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// It is missing.
@@ -55,7 +55,7 @@ impl Plan {
         self.entries.iter().filter(move |entry| entry.item.group == group)
     }
 
-    /// Whether nothing is left to do.
+    /// Tells whether nothing is left to do.
     pub(super) fn is_done(&self) -> bool {
         self.entries.iter().all(|entry| matches!(entry.state, State::Unchanged | State::Kept))
     }
@@ -129,7 +129,7 @@ pub(super) async fn put(
     cluster.send(request).await.map(|answer| answer.body)
 }
 
-/// What it means when the server refuses an object.
+/// Says what it means when the server refuses an object.
 pub(super) fn refused(cluster: &Cluster, item: &Item, failure: &Failure) -> Error {
     if let Failure::Refused(refusal) = failure
         && refusal.code == 409

@@ -83,7 +83,7 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     Ok(Exit::Ok)
 }
 
-/// What is there: ours, and what only has the name of ours.
+/// Says what is there: ours, and what only has the name of ours.
 async fn find(cluster: &Cluster, options: &Options) -> Result<(Vec<Present>, Vec<Item>), Error> {
     let (mut present, mut foreign) = (Vec::new(), Vec::new());
     // Queues and settings are the administrator's from the day they are made.
@@ -109,7 +109,7 @@ async fn find(cluster: &Cluster, options: &Options) -> Result<(Vec<Present>, Vec
     Ok((present, foreign))
 }
 
-/// What the podgrouper told the API server: to ask it about pods, which nobody answers once it is gone.
+/// Says what the podgrouper told the API server: to ask it about pods, which nobody answers once it is gone.
 async fn registrations(cluster: &Cluster) -> Result<Vec<Present>, Error> {
     const API_VERSION: &str = "admissionregistration.k8s.io/v1";
     let mut present = Vec::new();
@@ -133,7 +133,7 @@ async fn registrations(cluster: &Cluster) -> Result<Vec<Present>, Error> {
     Ok(present)
 }
 
-/// Whether a namespace holds no pods but ours.
+/// Tells whether a namespace holds no pods but ours.
 async fn is_ours_alone(cluster: &Cluster, namespace: &str) -> Result<bool, Error> {
     let pods = Resource::new("v1", "Pod", "pods");
     let call = Call::new("list", &pods).namespace(Some(namespace));

@@ -30,7 +30,7 @@ pub(super) struct Args {
 /// The installation as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Status {
-    /// Whether every part is ok.
+    /// Tells whether every part is ok.
     healthy: bool,
     /// The parts.
     items: Vec<Part>,
@@ -39,15 +39,15 @@ pub(crate) struct Status {
 /// A part of the installation as data.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Part {
-    /// What it is called.
+    /// Holds what it is called.
     name: String,
     /// ok, missing or unhealthy.
     state: String,
-    /// What is known of it.
+    /// Holds what is known of it.
     detail: String,
 }
 
-/// How a part is.
+/// Says how a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
     Ok,
@@ -111,7 +111,7 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     Ok(if is_healthy { Exit::Ok } else { Exit::NoScheduler })
 }
 
-/// Whether all objects of a group are there, and definitions established.
+/// Tells whether all objects of a group are there, and definitions established.
 async fn objects(cluster: &Cluster, group: Group, items: &[&Item]) -> Result<Row, Error> {
     let (mut missing, mut unhealthy) = (Vec::new(), Vec::new());
     for item in items {
@@ -147,7 +147,7 @@ pub(super) fn first(names: &[String]) -> String {
     }
 }
 
-/// How a daemon is: by its Deployment, or, where it runs elsewhere, by its Lease.
+/// Says how a daemon is: by its Deployment, or, where it runs elsewhere, by its Lease.
 async fn daemon(
     cluster: &Cluster,
     component: &str,
@@ -190,14 +190,14 @@ async fn daemon(
     })
 }
 
-/// Who leads.
+/// Says who leads.
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) text: String,
     pub(crate) is_fresh: bool,
 }
 
-/// Who holds a Lease; `None` when nobody does.
+/// Says who holds a Lease; `None` when nobody does.
 ///
 /// # Errors
 /// The Lease cannot be read.

@@ -12,7 +12,7 @@ use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
 use crate::workload::{Phase, Workload};
 
-/// What workloads are put together by.
+/// Says what workloads are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum By {
     /// Their queue.
@@ -29,13 +29,13 @@ pub(super) enum By {
 pub(crate) struct Group {
     /// The queue, user or kind; empty where it is not known.
     name: String,
-    /// How many workloads there are.
+    /// Says how many workloads there are.
     workloads: usize,
-    /// How many of them wait for nodes.
+    /// Says how many of them wait for nodes.
     pending: usize,
-    /// How many of them run.
+    /// Says how many of them run.
     running: usize,
-    /// How many of them have ended.
+    /// Says how many of them have ended.
     ended: usize,
     /// GPUs that they wait for, as text.
     gpu_pending: String,

@@ -52,7 +52,7 @@ impl Reading<'_> {
     }
 }
 
-/// How much later another failed.
+/// Says how much later another failed.
 fn after(first: &Casualty, one: &Casualty) -> String {
     let span = first.when.zip(one.when).map(|(first, one)| one.as_second() - first.as_second());
     span.map_or_else(String::new, |seconds| format!(", {} later", duration::short(seconds)))

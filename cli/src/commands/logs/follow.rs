@@ -37,7 +37,7 @@ fn look(cluster: &Cluster, namespace: &str, pause: Duration) -> Look {
     .boxed()
 }
 
-/// What is known while lines are printed.
+/// Holds what is known while lines are printed.
 struct Following<'a> {
     printer: &'a Printer,
     out: &'a mut Output,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 pub(super) struct Line {
     pub(super) time: Option<Timestamp>,
     pub(super) text: String,
-    /// Whether its end was read too: a connection that breaks leaves a part of a line.
+    /// Tells whether its end was read too: a connection that breaks leaves a part of a line.
     pub(super) is_whole: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn line(bytes: &[u8]) -> Line {
     Line { time, text: if time.is_some() { rest } else { text }.to_owned(), is_whole }
 }
 
-/// How far a log was read: the time of the last line, and how many of the lines read have that time.
+/// Says how far a log was read: the time of the last line, and how many of the lines read have that time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) time: Option<Timestamp>,
@@ -41,7 +41,7 @@ impl Mark {
         }
     }
 
-    /// What tells, of the lines of a log that is opened again, those that were not read yet. The server begins at a whole
+    /// Returns what tells, of the lines of a log that is opened again, those that were not read yet. The server begins at a whole
     /// second.
     pub(super) fn news(self) -> impl FnMut(&Line) -> bool {
         let Self { time: last, mut lines } = self;

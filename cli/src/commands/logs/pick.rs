@@ -1,4 +1,4 @@
-//! Which lines of a log are asked for: `--grep` and `--exclude`.
+//! Says which lines of a log are asked for: `--grep` and `--exclude`.
 
 use regex::Regex;
 
@@ -26,7 +26,7 @@ impl Pick {
         Ok(Self { grep: all("--grep", grep)?, exclude: all("--exclude", exclude)? })
     }
 
-    /// Whether a line is one of them.
+    /// Tells whether a line is one of them.
     pub(super) fn takes(&self, line: &str) -> bool {
         (self.grep.is_empty() || self.grep.iter().any(|one| one.is_match(line)))
             && !self.exclude.iter().any(|one| one.is_match(line))

@@ -1,4 +1,4 @@
-//! How a line of a log looks.
+//! Describes how a line of a log looks.
 
 use clap::ValueEnum;
 
@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::print::error::Error;
 use crate::print::output::{Output, Style, clean, clean_log};
 
-/// What stands before a line.
+/// Says what stands before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Prefix {
     Rank,
@@ -16,10 +16,10 @@ pub(super) enum Prefix {
     None,
 }
 
-/// How lines are printed.
+/// Says how lines are printed.
 #[derive(Debug)]
 pub(super) struct Printer {
-    /// Whether lines come of several pods.
+    /// Tells whether lines come of several pods.
     pub(super) several: bool,
     pub(super) prefix: Option<Prefix>,
     pub(super) timestamps: bool,

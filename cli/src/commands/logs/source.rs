@@ -1,4 +1,4 @@
-//! Whose log is meant: the pods of a workload, by rank.
+//! Says whose log is meant: the pods of a workload, by rank.
 
 use serde_json::Value;
 
@@ -18,12 +18,12 @@ pub(crate) struct Source {
     pub(crate) container: String,
     /// All containers of the pod.
     containers: Vec<String>,
-    /// What the user calls it: `worker-0`.
+    /// Holds what the user calls it: `worker-0`.
     pub(crate) rank: String,
     /// Its number among those that work, the master first; none for one that only steers the others.
     number: Option<usize>,
     pub(crate) has_started: bool,
-    /// Whether one could go in: it has begun and not ended.
+    /// Tells whether one could go in: it has begun and not ended.
     pub(crate) runs: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn all(workload: &Workload, cluster: &Cluster) -> Result<Vec<So
     Ok(numbered(pods.iter().map(|pod| source(pod, &workload.name)).collect()))
 }
 
-/// What the user calls a pod.
+/// Says what the user calls a pod.
 pub(super) fn rank_of<'s>(sources: &'s [Source], pod: &'s str) -> &'s str {
     sources.iter().find(|source| source.pod == pod).map_or(pod, |source| &source.rank)
 }

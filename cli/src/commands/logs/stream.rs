@@ -18,7 +18,7 @@ use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Failure, escape, names};
 use crate::commands::outage;
 
-/// Which part of each log.
+/// Says which part of each log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query {
     pub(super) container: Option<String>,
@@ -123,7 +123,7 @@ pub(super) async fn pump(
     }
 }
 
-/// How a container stands.
+/// Says how a container stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Runs,
@@ -132,7 +132,7 @@ enum Standing {
     Ended,
 }
 
-/// What came of reading once.
+/// Says what came of reading once.
 enum Round {
     /// All there will ever be was read.
     Read,
@@ -195,7 +195,7 @@ impl Reading {
         Ok(if standing == Standing::Ended { Round::Read } else { Round::GoesOn })
     }
 
-    /// How the container stands; `None` when its pod is gone.
+    /// Returns how the container stands; `None` when its pod is gone.
     async fn standing(&self) -> Result<Option<Standing>, Failure> {
         let pods = names::pods();
         let call =

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// How long a log that is followed is read while others wait.
+/// Sets how long a log that is followed is read while others wait.
 pub(super) const TURN: Duration = Duration::from_secs(2);
 
 /// The logs that are followed, of which some are read at one time. Who has waited longest is next.
@@ -28,7 +28,7 @@ impl Turns {
         permit
     }
 
-    /// Whether somebody waits for a turn.
+    /// Tells whether somebody waits for a turn.
     pub(super) fn is_awaited(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }

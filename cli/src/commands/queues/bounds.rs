@@ -1,4 +1,4 @@
-//! What the amounts of a queue mean beside each other and beside those of its siblings.
+//! Describes what the amounts of a queue mean beside each other and beside those of its siblings.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::cluster::gpu;
 use crate::cluster::queue::{Amount, Queues};
 use crate::print::output::clean;
 
-/// What to warn of: bounds that keep a quota from being used, and children who are owed more than their parent.
+/// Says what to warn of: bounds that keep a quota from being used, and children who are owed more than their parent.
 /// `before` is the spec that there was, null where the queue is new: what is not touched is no news.
 pub(super) fn warnings(queues: &Queues, name: &str, before: &Value, after: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -64,15 +64,15 @@ mod tests {
 
     use super::*;
 
-    /// What is said of queue `a` of `dept` (16 GPUs), beside `b` with 8, when its GPU quota and limit change.
-    fn check(before: Option<(i64, i64)>, after: (i64, i64), expect: &[&str]) {
-        let spec = |(quota, limit): (i64, i64)| {
+    /// Says what is said of queue `a` of `dept` (16 GPUs), beside `b` with 8, when its GPU quota and limit change.
+    fn check(before: Option<[i64; 2]>, after: [i64; 2], expect: &[&str]) {
+        let spec = |[quota, limit]: [i64; 2]| {
             json!({"parentQueue": "dept", "resources": {"gpu": {"quota": quota, "limit": limit},
                 "cpu": {"quota": -1, "limit": -1}, "memory": {"quota": -1, "limit": -1}}})
         };
         let queue = |name: &str, spec: Value| json!({"metadata": {"name": name}, "spec": spec});
         let dept = json!({"resources": {"gpu": {"quota": 16, "limit": -1}}});
-        let queues = Queues::read(vec![queue("dept", dept), queue("b", spec((8, -1)))]);
+        let queues = Queues::read(vec![queue("dept", dept), queue("b", spec([8, -1]))]);
         let before = before.map_or(Value::Null, spec);
         let warnings = warnings(&queues, "a", &before, &spec(after));
         assert_eq!(warnings.len(), expect.len(), "{warnings:?}");
@@ -83,11 +83,11 @@ mod tests {
 
     #[test]
     fn bounds_that_contradict_each_other_are_told_when_they_are_set() {
-        check(None, (8, -1), &[]);
-        check(None, (9, -1), &["children of dept would total 17 GPUs, it has 16"]);
-        check(None, (8, 4), &["gpu.limit 4 is below gpu.quota 8"]);
-        check(None, (-1, 4), &["gpu.limit 4 is below gpu.quota unlimited"]);
-        check(Some((9, 4)), (9, 4), &[]);
-        check(Some((4, -1)), (9, -1), &["children of dept"]);
+        check(None, [8, -1], &[]);
+        check(None, [9, -1], &["children of dept would total 17 GPUs, it has 16"]);
+        check(None, [8, 4], &["gpu.limit 4 is below gpu.quota 8"]);
+        check(None, [-1, 4], &["gpu.limit 4 is below gpu.quota unlimited"]);
+        check(Some([9, 4]), [9, 4], &[]);
+        check(Some([4, -1]), [9, -1], &["children of dept"]);
     }
 }

@@ -73,7 +73,7 @@ async fn each(args: &Halt, is_hold: bool, context: &mut Context) -> Result<Exit,
     carry_out(&steps, &queues, &args.how, &cluster, context).await
 }
 
-/// What a step means for what is submitted.
+/// Says what a step means for what is submitted.
 fn effect(queues: &Queues, step: &Step, is_hold: bool) -> String {
     let queue = &queues.0[&step.queue];
     if is_hold {
@@ -132,7 +132,7 @@ fn released(queue: &Queue) -> Result<Step, Problem> {
 mod tests {
     use super::*;
 
-    /// What a hold keeps, and what a release gives back.
+    /// Says what a hold keeps, and what a release gives back.
     fn check(resources: &Value, kept: &str, back: &Value) {
         let object = json!({"metadata": {"name": "a"}, "spec": {"resources": resources}});
         let queue =

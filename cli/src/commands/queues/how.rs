@@ -1,4 +1,4 @@
-//! Whether a change of queues is asked about, and made: the flags that `set`, `hold`, `release` and `move` share.
+//! Tells whether a change of queues is asked about, and made: the flags that `set`, `hold`, `release` and `move` share.
 
 use crate::print::error::{Exit, Problem, number};
 
@@ -13,7 +13,7 @@ pub(crate) struct How {
     dry_run: String,
 }
 
-/// How far a change goes.
+/// Says how far a change goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// It is made.
@@ -25,7 +25,7 @@ pub(super) enum Reach {
 }
 
 impl How {
-    /// How far the change goes.
+    /// Says how far the change goes.
     ///
     /// # Errors
     /// `--dry-run` has another value.

@@ -25,9 +25,9 @@ pub(crate) struct Row {
     priority: Option<i64>,
     /// Name for people.
     display_name: Option<String>,
-    /// How long work runs before others of the same queue may take its place.
+    /// Says how long work runs before others of the same queue may take its place.
     preempt_min_runtime: Option<String>,
-    /// How long work runs before other queues may take its place.
+    /// Says how long work runs before other queues may take its place.
     reclaim_min_runtime: Option<String>,
     /// Bounds of GPUs, in devices.
     gpu: Bounds,
@@ -35,13 +35,13 @@ pub(crate) struct Row {
     cpu: Bounds,
     /// Bounds of memory, in megabytes.
     memory: Bounds,
-    /// What it is entitled to now; absent where nodes and pods may not be read.
+    /// Holds what it is entitled to now; absent where nodes and pods may not be read.
     fair_share: Option<Gpus>,
     /// GPUs of pods that have a node; absent where pods may not be read.
     used: Option<Gpus>,
     /// GPUs of pods that wait for one; absent where pods may not be read.
     pending: Option<Gpus>,
-    /// Whether it is held, or a queue above it: nothing new starts.
+    /// Tells whether it is held, or a queue above it: nothing new starts.
     held: bool,
     /// `PodGroup`s with a pod on a node; absent where pods may not be read.
     running: Option<usize>,
@@ -51,9 +51,9 @@ pub(crate) struct Row {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Bounds {
-    /// What it is owed.
+    /// Holds what it is owed.
     quota: String,
-    /// What it may use at most.
+    /// Holds what it may use at most.
     limit: String,
     /// Its part of what is left over, against its siblings.
     over_quota_weight: String,

@@ -57,7 +57,7 @@ fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
     supply
 }
 
-/// Whether the scheduler counts the node: it is open, ready and under no pressure.
+/// Tells whether the scheduler counts the node: it is open, ready and under no pressure.
 fn takes_pods(node: &Value) -> bool {
     let conditions = node["status"]["conditions"].as_array();
     let is = |kind: &str, status: &str| {
@@ -85,7 +85,7 @@ pub(crate) fn shares(
     shares
 }
 
-/// How the queues beside one another divide what is above them.
+/// Says how the queues beside one another divide what is above them.
 #[derive(Clone, Debug)]
 pub(crate) struct Division {
     /// GPUs to divide, in thousandths: the share of the queue above, or all that nodes offer.
@@ -100,9 +100,9 @@ pub(crate) struct Divided {
     pub(crate) name: String,
     pub(crate) quota_milli: Option<i64>,
     pub(crate) limit_milli: Option<i64>,
-    /// What it holds and waits for.
+    /// Holds what it holds and waits for.
     pub(crate) asked_milli: i64,
-    /// What it gets before anybody gets more than a quota.
+    /// Holds what it gets before anybody gets more than a quota.
     pub(crate) in_quota_milli: i64,
     /// Its weight for the rest, in thousandths.
     pub(crate) weight_milli: u64,

@@ -10,14 +10,14 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit};
 use crate::print::format::Format;
 
-/// What becomes of a queue.
+/// Holds what becomes of a queue.
 pub(super) struct Step {
     pub(super) queue: String,
     /// A merge patch of its `spec`.
     pub(super) spec: Value,
     /// A merge patch of its annotations; null where they stay.
     pub(super) annotations: Value,
-    /// What it is then, such as `held`.
+    /// Holds what it is then, such as `held`.
     pub(super) done: &'static str,
 }
 

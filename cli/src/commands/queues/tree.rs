@@ -241,7 +241,7 @@ fn dash(text: &str) -> &str {
     if text.is_empty() { "-" } else { text }
 }
 
-/// How long work runs before others of its queue and of other queues may take its place.
+/// Says how long work runs before others of its queue and of other queues may take its place.
 fn min_runtime(queue: &Queue) -> String {
     let spec = &queue.object["spec"];
     let [own, others] = ["preemptMinRuntime", "reclaimMinRuntime"].map(|field| text(&spec[field]));

@@ -65,7 +65,7 @@ fn works(
     page
 }
 
-/// Why work waits, and when it starts.
+/// Says why work waits, and when it starts.
 fn why(fate: &Fate) -> String {
     let mut page = String::new();
     if let (Some(reason), false) = (&fate.reason, is_on_its_way(&fate.start)) {

@@ -25,13 +25,13 @@ struct Work {
     namespace: String,
     name: String,
     queue: String,
-    /// What it does now; absent where it is not there yet.
+    /// Holds what it does now; absent where it is not there yet.
     before: Option<Start>,
-    /// What it does then.
+    /// Holds what it does then.
     after: Start,
     /// The nodes where it runs then.
     nodes: Vec<String>,
-    /// Whether pods of it have to leave.
+    /// Tells whether pods of it have to leave.
     is_evicted: bool,
 }
 

@@ -106,7 +106,7 @@ fn queues(report: &Value, out: &Output, headers: bool) -> String {
     )
 }
 
-/// What is decided of a `PodGroup`: the nodes with how many pods, or why it waits.
+/// Says what is decided of a `PodGroup`: the nodes with how many pods, or why it waits.
 fn line(decision: &str, row: &Value) -> String {
     let group = format!("{}/{}", clean(text(&row["namespace"])), clean(text(&row["podGroup"])));
     let mut message = text(&row["message"]).lines().map(str::trim);

@@ -1,4 +1,4 @@
-//! Where a snapshot goes: into a file of its own beside the one that was named, which takes its place when it is whole.
+//! Describes where a snapshot goes: into a file of its own beside the one that was named, which takes its place when it is whole.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ const PARTS_MAX: usize = 64;
 /// Bytes that are copied to stdout at once.
 const COPY_BYTES: usize = 64 << 10;
 
-/// Where a snapshot goes.
+/// Says where a snapshot goes.
 #[derive(Debug)]
 pub(super) struct Target {
     /// None for stdout.

@@ -1,4 +1,4 @@
-//! What a snapshot holds and what would be decided next, as data.
+//! Describes what a snapshot holds and what would be decided next, as data.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::cluster::gpu;
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
 
-/// What a snapshot holds, and what would be decided next.
+/// Holds what a snapshot holds, and what would be decided next.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Content {
@@ -22,7 +22,7 @@ pub(crate) struct Content {
     file: String,
     /// When it was taken, or the newest moment that an object names.
     taken: String,
-    /// Whether the file says when it was taken.
+    /// Tells whether the file says when it was taken.
     is_dated: bool,
     /// The version of the API server.
     server_version: Option<String>,
@@ -32,9 +32,9 @@ pub(crate) struct Content {
     node_pool: String,
     /// Number of objects of each kind.
     counts: BTreeMap<&'static str, usize>,
-    /// What whoever wrote it could not read.
+    /// Holds what whoever wrote it could not read.
     left_out: Vec<String>,
-    /// What of its settings has no effect here.
+    /// Holds what of its settings has no effect here.
     without_effect: Vec<String>,
     /// Number of pods by where they stand, before anything is decided.
     pods: BTreeMap<&'static str, usize>,
@@ -65,7 +65,7 @@ struct Gpus {
     requested: String,
 }
 
-/// What would be decided next.
+/// Holds what would be decided next.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 struct Decided {
     /// Pods that get a node.
@@ -86,7 +86,7 @@ struct Placed {
     pod: String,
     pod_group: Option<String>,
     node: String,
-    /// Why it has to leave.
+    /// Says why it has to leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -98,11 +98,11 @@ struct Waiting {
     namespace: String,
     pod_group: String,
     queue: String,
-    /// What the scheduler would say on it.
+    /// Holds what the scheduler would say on it.
     message: String,
 }
 
-/// What would be decided of a `PodGroup`.
+/// Holds what would be decided of a `PodGroup`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Item {
@@ -218,7 +218,7 @@ fn nodes(pods: &[&Placed]) -> Vec<String> {
     shown.collect()
 }
 
-/// How many pods stand where, before anything is decided.
+/// Says how many pods stand where, before anything is decided.
 fn pods(snapshot: &Snapshot) -> BTreeMap<&'static str, usize> {
     let names = &snapshot.ingest.context.names;
     let stages = ["pending", "gated", "nominated", "placed", "leaving", "ended"];
@@ -270,7 +270,7 @@ fn devices(milli: i64) -> String {
     gpu::devices(u64::try_from(milli).unwrap_or(0))
 }
 
-/// Who is bound, waits for a place that is promised, is evicted; and why others wait.
+/// Returns who is bound, waits for a place that is promised, is evicted; and why others wait.
 fn decided(snapshot: &Snapshot, plan: &Plan) -> Decided {
     let names = &snapshot.ingest.context.names;
     let mut decided = Decided::default();

@@ -121,7 +121,7 @@ impl Args {
     }
 }
 
-/// What `submit` does with the work.
+/// Holds what `submit` does with the work.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -161,7 +161,7 @@ pub(crate) struct ThenFlags {
     pub(crate) yes: bool,
 }
 
-/// What `--wait` waits for.
+/// Says what `--wait` waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Until {
     /// All pods of the gang have a node.
@@ -172,7 +172,7 @@ pub(crate) enum Until {
     Complete,
 }
 
-/// Whether anything is created.
+/// Says whether anything is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DryRun {
     /// It is.

@@ -5,9 +5,9 @@ use crate::print::error::{Exit, Problem, number};
 /// Tasks of a Job; each is an index of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Array {
-    /// How many there are; their numbers begin at 0.
+    /// Says how many there are; their numbers begin at 0.
     pub(crate) tasks: u32,
-    /// How many run at the same time at the most.
+    /// Says how many run at the same time at the most.
     pub(crate) at_once: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What only the cluster knows: is the queue there, is the kind served, is the priority class there.
+//! Describes what only the cluster knows: is the queue there, is the kind served, is the priority class there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
-/// How long a command line that is wrong anyhow waits to learn whether its queue is wrong too.
+/// Sets how long a command line that is wrong anyhow waits to learn whether its queue is wrong too.
 pub(super) const HURRY: Duration = Duration::from_millis(1500);
 
 /// Checks everything at once.
@@ -207,7 +207,7 @@ fn brought_along(documents: &[Document]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What the API serves in a version of a group; empty when it doesn't know the version.
+/// Returns what the API serves in a version of a group; empty when it doesn't know the version.
 async fn resources(api_version: &str, cluster: &Cluster) -> Result<Vec<Resource>, Failure> {
     let root = if api_version.contains('/') { "/apis" } else { "/api" };
     match cluster.read(&format!("{root}/{api_version}")).await {
@@ -290,10 +290,10 @@ fn operator(api_version: &str) -> Option<&'static str> {
     })
 }
 
-/// How often a kind is looked for whose definition was created just before.
+/// Sets how often a kind is looked for whose definition was created just before.
 const TRIES: u32 = 50;
 
-/// Where the API serves a document's kind, once the definition that came with it is established.
+/// Says where the API serves a document's kind, once the definition that came with it is established.
 ///
 /// # Errors
 /// When it does not appear in time.

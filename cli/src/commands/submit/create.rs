@@ -19,7 +19,7 @@ use crate::print::format;
 use crate::print::output::{Style, clean};
 pub(crate) use format::Format as Form;
 
-/// What is printed of created objects.
+/// Holds what is printed of created objects.
 #[derive(Debug)]
 pub(crate) struct Format(Form);
 
@@ -88,7 +88,7 @@ pub(crate) async fn rehearse(
 /// Requests under way at once; a rehearsal has no order.
 const REQUESTS: usize = 16;
 
-/// What the server would store, and what it warns of.
+/// Says what the server would store, and what it warns of.
 async fn rehearse_one(
     document: Document,
     brings: bool,
@@ -209,7 +209,7 @@ fn report(created: &[Document], left: &[String], context: &mut Context) {
     }
 }
 
-/// What a refusal means for this document: one that is there as it is written is taken as it is, and taken names and
+/// Says what a refusal means for this document: one that is there as it is written is taken as it is, and taken names and
 /// missing namespaces have their own words.
 async fn refused(
     document: &Document,

@@ -61,7 +61,7 @@ impl DataFlags {
     }
 }
 
-/// What pods need besides GPUs.
+/// Holds what pods need besides GPUs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Data {
     env: Vec<(String, String)>,
@@ -161,7 +161,7 @@ impl Data {
         Ok(())
     }
 
-    /// Whether pods need nothing.
+    /// Tells whether pods need nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.env.is_empty()
             && self.env_from.is_empty()
@@ -191,7 +191,7 @@ fn put(object: &mut Value, at: &str, list: &str, entry: Value, replaces: impl Fn
     }
 }
 
-/// Where programs find shared memory.
+/// Says where programs find shared memory.
 const SHM: &str = "/dev/shm";
 
 /// Gives a template shared memory of a size; the memory that it has already is resized.
@@ -231,7 +231,7 @@ mod tests {
         DataFlags::from_arg_matches(&matches).expect("written below")
     }
 
-    /// What flags make of an object.
+    /// Says what flags make of an object.
     fn check(line: &str, yaml: &str, expect: &str) {
         let data = Data::read(&flags(line), &Settings::default(), &BTreeMap::new());
         let mut object: Value = serde_saphyr::from_str(yaml).expect("written below");

@@ -11,7 +11,7 @@ use crate::settings::{KEYS, Origin, Settings};
 
 /// The label of a namespace that names the queue of what is submitted in it.
 const QUEUE_LABEL: &str = "kai.scheduler/default-queue";
-/// Where an administrator keeps settings for everybody: keys are the settings' names.
+/// Says where an administrator keeps settings for everybody: keys are the settings' names.
 const NAMESPACE: &str = "kai-scheduler";
 const CONFIG_MAP: &str = "kai-cli-defaults";
 

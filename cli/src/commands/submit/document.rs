@@ -11,17 +11,17 @@ use crate::context::Context;
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) object: Value,
-    /// Where it came from, for messages: `job.yaml`, or the template.
+    /// Says where it came from, for messages: `job.yaml`, or the template.
     pub(crate) source: String,
-    /// Whether pods come of it.
+    /// Tells whether pods come of it.
     pub(crate) is_workload: bool,
-    /// Whether it was made for the workload that comes after it, and goes with that.
+    /// Tells whether it was made for the workload that comes after it, and goes with that.
     pub(crate) is_helper: bool,
     /// The object with the pod templates, where it is not this one.
     pub(crate) made_of: Option<Value>,
-    /// Where the API serves it, once asked.
+    /// Says where the API serves it, once asked.
     pub(crate) resource: Option<Resource>,
-    /// Whether one that is there as it is written is taken for it.
+    /// Tells whether one that is there as it is written is taken for it.
     pub(crate) may_exist: bool,
     /// The one that was there before, once asked.
     pub(crate) there: Option<There>,
@@ -38,7 +38,7 @@ pub(crate) enum There {
     Fixed(Value),
 }
 
-/// Whether pods come of an object.
+/// Tells whether pods come of an object.
 pub(crate) fn is_workload(object: &Value) -> bool {
     match manifest::kind(object) {
         Some(kind) if kind.is_blueprint() => false,
@@ -75,12 +75,12 @@ impl Document {
         namespaced.then_some(if own.is_empty() { cluster.namespace.as_str() } else { own })
     }
 
-    /// Whether it is as it was before.
+    /// Tells whether it is as it was before.
     pub(crate) fn is_unchanged(&self) -> bool {
         matches!(self.there, Some(There::Same))
     }
 
-    /// What was done to it.
+    /// Says what was done to it.
     pub(crate) fn done(&self) -> &'static str {
         match self.there {
             None => "created",
@@ -90,7 +90,7 @@ impl Document {
         }
     }
 
-    /// Whether the request is put into it: it makes pods, or has their templates.
+    /// Tells whether the request is put into it: it makes pods, or has their templates.
     pub(crate) fn takes_request(&self) -> bool {
         self.is_workload || manifest::kind(&self.object).is_some_and(Kind::is_blueprint)
     }

@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// More redirects than an honest server needs.
 const REDIRECTS_MAX: usize = 5;
 
-/// Whether a word behind `-f` is an address.
+/// Tells whether a word behind `-f` is an address.
 pub(super) fn is_url(word: &str) -> bool {
     word.starts_with("https://") || word.starts_with("http://")
 }
@@ -102,7 +102,7 @@ async fn once(url: &str, env: &BTreeMap<String, String>) -> Result<Answer, Strin
     Ok(Answer::Text(body.to_bytes().to_vec()))
 }
 
-/// Where a redirect leads: it may leave out the host.
+/// Says where a redirect leads: it may leave out the host.
 fn absolute(next: &str, scheme: &str, authority: &str) -> String {
     match next {
         next if is_url(next) => next.to_owned(),

@@ -1,4 +1,4 @@
-//! Whether work can ever start: what all nodes have, and what its queue may have at most.
+//! Tells whether work can ever start: what all nodes have, and what its queue may have at most.
 
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ fn ray_minimum(object: &Value) -> Option<usize> {
     usize::try_from(groups.iter().map(fewest).sum::<u64>()).ok().map(|workers| workers + 1)
 }
 
-/// What all nodes together, or the largest, have too little of; silent where the user may not look.
+/// Says what all nodes together, or the largest, have too little of; silent where the user may not look.
 pub(super) fn too_large(documents: &[Document], capacity: Option<&Capacity>) -> Vec<String> {
     let Some(capacity) = capacity else { return Vec::new() };
     let workloads = documents.iter().filter(|document| document.is_workload);
@@ -128,30 +128,30 @@ pub(super) fn limit(document: &Document, queue: &str, queues: &Queues) -> Option
 mod tests {
     use super::*;
 
-    /// How many pods an object makes, and how many of them start together.
-    fn check(yaml: &str, expect: (usize, usize)) {
+    /// Says how many pods an object makes, and how many of them start together.
+    fn check(yaml: &str, expect: [usize; 2]) {
         let object: Value = serde_saphyr::from_str(yaml).expect("written below");
         let (pods, together) = pods(&object);
-        assert_eq!((pods.len(), together), expect, "{yaml}");
+        assert_eq!([pods.len(), together], expect, "{yaml}");
     }
 
     #[test]
     fn a_gang_is_what_its_kind_says() {
         let template = "template: {spec: {containers: [{name: a, image: b}]}}";
         let job = format!("apiVersion: batch/v1\nkind: Job\nspec: {{parallelism: 4, {template}}}");
-        check(&job, (4, 1));
+        check(&job, [4, 1]);
         check(
             &format!("{job}\nmetadata: {{annotations: {{kai.scheduler/batch-min-member: '3'}}}}"),
-            (4, 3),
+            [4, 3],
         );
         let torch = format!(
             "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs: {{Worker: {{replicas: 3, {template}}}}}"
         );
-        check(&torch, (3, 3));
-        check(&format!("{torch}\n  runPolicy: {{schedulingPolicy: {{minAvailable: 2}}}}"), (3, 2));
+        check(&torch, [3, 3]);
+        check(&format!("{torch}\n  runPolicy: {{schedulingPolicy: {{minAvailable: 2}}}}"), [3, 2]);
         let ray = format!(
             "apiVersion: ray.io/v1\nkind: RayCluster\nspec: {{headGroupSpec: {{{template}}}, workerGroupSpecs: [{{replicas: 5, minReplicas: 2, {template}}}]}}"
         );
-        check(&ray, (6, 3));
+        check(&ray, [6, 3]);
     }
 }

@@ -67,7 +67,7 @@ fn collect(full: &Path, shown: &Path, depth: u32, files: &mut Vec<PathBuf>) -> R
     Ok(())
 }
 
-/// Whether a file's name ends as a manifest's does.
+/// Tells whether a file's name ends as a manifest's does.
 pub(super) fn is_manifest(path: &Path) -> bool {
     let end = path.extension().and_then(|end| end.to_str());
     matches!(end, Some("yaml" | "yml" | "json"))

@@ -19,7 +19,7 @@ pub(super) fn warn(documents: &[Document], context: &mut Context) {
     }
 }
 
-/// Why an eviction would be its end; none where it is made anew, or where nobody may evict it.
+/// Says why an eviction would be its end; none where it is made anew, or where nobody may evict it.
 fn lost(object: &Value) -> Option<&'static str> {
     let labels = &object["metadata"]["labels"];
     let preemptibility = text(&labels[names::PREEMPTIBILITY]);

@@ -12,7 +12,7 @@ use crate::cluster::manifest::{Site, kind, place_name, sites};
 use crate::cluster::names;
 use crate::print::error::{Exit, Problem, number};
 
-/// What was done to an object, for the user to read.
+/// Holds what was done to an object, for the user to read.
 pub(crate) type Notes = Vec<String>;
 
 /// Puts the request into an object with pod templates.

@@ -54,7 +54,7 @@ fn products(nodes: &[Value]) -> BTreeMap<String, u64> {
     products
 }
 
-/// Whether the words of `model` stand side by side in `product`: `H100` and `h100-80gb` do in `NVIDIA-H100-80GB-HBM3`.
+/// Tells whether the words of `model` stand side by side in `product`: `H100` and `h100-80gb` do in `NVIDIA-H100-80GB-HBM3`.
 fn is_model(product: &str, model: &str) -> bool {
     let words = |text: &str| {
         text.split(['-', '_', ' ']).map(str::to_ascii_lowercase).collect::<Vec<String>>()

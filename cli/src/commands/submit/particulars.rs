@@ -28,7 +28,7 @@ pub(crate) struct ParticularFlags {
     main_class: Option<String>,
 }
 
-/// What was asked for by them.
+/// Holds what was asked for by them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Particulars {
     /// Groups, where the kind has several.
@@ -81,7 +81,7 @@ impl Particulars {
         (read, problems)
     }
 
-    /// What a kind cannot do without.
+    /// Says what a kind cannot do without.
     pub(crate) fn missing(&self, noun: &str, command: &[String]) -> Option<Problem> {
         let need = |what: String, fix: &str| {
             Some(Problem::new(number::MISSING, Exit::Usage, what).fix(fix))
@@ -112,7 +112,7 @@ impl Particulars {
 }
 
 impl ParticularFlags {
-    /// What was asked for and the kind has no place for.
+    /// Says what was asked for and the kind has no place for.
     fn without_place(&self, kind: Option<&Kind>) -> Vec<Problem> {
         let Some(kind) = kind else { return self.only_with_kind() };
         let refuse = |flag: &str, fix: &str| {
@@ -179,7 +179,7 @@ pub(crate) fn spark_type(file: &str, main_class: Option<&str>) -> &'static str {
     }
 }
 
-/// Why a schedule is none; the API server knows the rest.
+/// Says why a schedule is none; the API server knows the rest.
 fn wrong_schedule(text: &str) -> Option<Problem> {
     let is_word = text.starts_with('@') && text.len() > 1;
     if is_word || text.split_whitespace().count() == 5 {

@@ -1,4 +1,4 @@
-//! Where pods may go: a domain of a topology, labels and taints of nodes, a node pool; and the account that they run as.
+//! Describes where pods may go: a domain of a topology, labels and taints of nodes, a node pool; and the account that they run as.
 
 use kai_api::names::{annotation, label};
 use serde_json::{Map, Value, json};
@@ -32,7 +32,7 @@ pub(crate) struct PlacementFlags {
     service_account: Option<String>,
 }
 
-/// Where pods may go.
+/// Says where pods may go.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placement {
     topology: Option<Level>,
@@ -52,7 +52,7 @@ struct Level {
     is_preferred: bool,
 }
 
-/// What a taint does to pods that do not tolerate it.
+/// Says what a taint does to pods that do not tolerate it.
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 impl Placement {

@@ -23,11 +23,11 @@ use alternatives::Alternative;
 pub(crate) struct Plan<'p> {
     #[serde(flatten)]
     told: words::Told<'p>,
-    /// What else could be asked for, and starts sooner.
+    /// Holds what else could be asked for, and starts sooner.
     alternatives: &'p [Alternative],
 }
 
-/// What would be submitted.
+/// Holds what would be submitted.
 #[derive(Debug, Default)]
 pub(crate) struct Rendered {
     documents: Vec<Document>,

@@ -148,7 +148,7 @@ fn without_image(name: &str, used: &HashSet<String>, request: &Request) -> Optio
 /// The place where the language of templates is told.
 const LANGUAGE: &str = "templates/README.md lists what a template may use";
 
-/// What was asked for and the template has no place for: left out in silence it would be missed later.
+/// Says what was asked for and the template has no place for: left out in silence it would be missed later.
 fn without_place(name: &str, used: &HashSet<String>, request: &Request) -> Vec<Problem> {
     [
         (!request.command.is_empty(), ["command", "entrypoint"].as_slice(), "-- COMMAND"),

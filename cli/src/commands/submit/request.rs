@@ -1,4 +1,4 @@
-//! What was asked for, read from the flags and the settings; pure, and every problem at once.
+//! Describes what was asked for, read from the flags and the settings; pure, and every problem at once.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::print::duration;
 use crate::print::error::{Exit, Problem, number};
 use crate::settings::Settings;
 
-/// What was asked for.
+/// Holds what was asked for.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -26,9 +26,9 @@ pub(crate) struct Request {
     pub(crate) kind: Option<&'static Kind>,
     pub(crate) name: String,
     pub(crate) queue: Option<String>,
-    /// Whether the queue was typed, and so goes before a manifest's own.
+    /// Tells whether the queue was typed, and so goes before a manifest's own.
     pub(crate) queue_is_flag: bool,
-    /// Where the queue was set, when it was not typed.
+    /// Says where the queue was set, when it was not typed.
     pub(crate) queue_origin: Option<String>,
     pub(crate) priority: Option<String>,
     pub(crate) preemptible: Option<bool>,
@@ -43,12 +43,12 @@ pub(crate) struct Request {
     pub(crate) memory: Option<String>,
     /// Fewest and most workers.
     pub(crate) workers: (u32, u32),
-    /// Whether their number was typed.
+    /// Tells whether their number was typed.
     pub(crate) has_workers: bool,
     /// Size of the gang, where it is written down.
     pub(crate) min: Option<u32>,
     pub(crate) image: Option<String>,
-    /// Whether the image replaces a manifest's own.
+    /// Tells whether the image replaces a manifest's own.
     pub(crate) image_overrides: bool,
     pub(crate) data: Data,
     pub(crate) code: Option<Code>,
@@ -59,11 +59,11 @@ pub(crate) struct Request {
     pub(crate) command: Vec<String>,
     pub(crate) max_runtime_seconds: Option<u64>,
     pub(crate) retries: u32,
-    /// What only some kinds take.
+    /// Holds what only some kinds take.
     pub(crate) particulars: Particulars,
-    /// Where its pods may go.
+    /// Says where its pods may go.
     pub(crate) placement: Placement,
-    /// Whether nothing comes of it but a plan, which says itself what can never start.
+    /// Tells whether nothing comes of it but a plan, which says itself what can never start.
     pub(crate) is_plan: bool,
     pub(crate) force: bool,
 }
@@ -411,7 +411,7 @@ impl Request {
     }
 }
 
-/// Whether a word looks like the name of a manifest.
+/// Tells whether a word looks like the name of a manifest.
 fn is_file(word: &str) -> bool {
     let end = std::path::Path::new(word).extension().and_then(|end| end.to_str());
     matches!(end, Some("yaml" | "yml" | "json"))

@@ -33,7 +33,7 @@ const SCRIPT_MAX: usize = 96 << 10;
 /// Endings of scripts for Slurm.
 const ENDS: [&str; 2] = ["sbatch", "slurm"];
 
-/// What was found, to be told.
+/// Holds what was found, to be told.
 #[derive(Default)]
 struct Told {
     /// `line: option -> flag`.

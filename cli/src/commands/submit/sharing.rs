@@ -24,7 +24,7 @@ const ANNOTATIONS: [&str; 5] = [
     annotation::MPS,
 ];
 
-/// Why the pods of a template would be refused for what they ask of shared GPUs; none where they would not.
+/// Says why the pods of a template would be refused for what they ask of shared GPUs; none where they would not.
 ///
 /// # Source
 /// docs/contract.md 3.6, by the rules of [`kai_api::shared_gpu`].
@@ -98,10 +98,10 @@ pub(super) fn name_container(
     Err(Problem::new(number::MISSING, Exit::Usage, what).fix("ask for one: --gpu 0.5"))
 }
 
-/// What the pods of all documents ask of GPUs that not every cluster has.
+/// Holds what the pods of all documents ask of GPUs that not every cluster has.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asks {
-    /// Whether any asks for a share.
+    /// Tells whether any asks for a share.
     is_shared: bool,
     /// The most memory of one device, MiB.
     memory_mib: u64,
@@ -126,7 +126,7 @@ fn asks(documents: &[Document]) -> Asks {
     asks
 }
 
-/// What the cluster says about the shares and MIG devices that are asked for: why they are refused, and what to warn of.
+/// Says what the cluster says about the shares and MIG devices that are asked for: why they are refused, and what to warn of.
 /// Silent where the user may not look; at most two requests, none without such an ask.
 pub(super) async fn ask_cluster(
     documents: &[Document],
@@ -162,7 +162,7 @@ fn switched_off(config: &Value) -> Option<Problem> {
     })
 }
 
-/// What no node has, of what is asked for; the cluster may grow, so it is no error.
+/// Says what no node has, of what is asked for; the cluster may grow, so it is no error.
 fn unmet(asks: &Asks, nodes: &[Value]) -> Vec<String> {
     let mut warnings = Vec::new();
     let memory = |node: &Value| {
@@ -195,7 +195,7 @@ fn unmet(asks: &Asks, nodes: &[Value]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What is refused of a pod with these annotations and this spec; empty where nothing is.
+    /// Says what is refused of a pod with these annotations and this spec; empty where nothing is.
     fn check_pod(annotations: &str, spec: &str, expect: &str) {
         let yaml = |text: &str| -> Value { serde_saphyr::from_str(text).expect("written below") };
         let pod = json!({"apiVersion": "v1", "kind": "Pod", "spec": yaml(spec),

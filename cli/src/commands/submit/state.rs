@@ -1,4 +1,4 @@
-//! How work stands just after it was submitted: for whoever looks at a terminal.
+//! Describes how work stands just after it was submitted: for whoever looks at a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::print::output::clean;
 use crate::workload::{Workload, load};
 
-/// How long the scheduler gets to have said something.
+/// Sets how long the scheduler gets to have said something.
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(150);

@@ -10,7 +10,7 @@ pub(crate) use head::{Head, Parameter};
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     pub(crate) name: String,
-    /// Where it is kept, as a user would look for it; the name where it is compiled in.
+    /// Says where it is kept, as a user would look for it; the name where it is compiled in.
     pub(crate) origin: String,
     pub(crate) text: String,
 }

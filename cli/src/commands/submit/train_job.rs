@@ -75,7 +75,7 @@ pub(super) fn resolve(documents: &mut [Document]) {
     }
 }
 
-/// What was asked for and has no place, because the runtime is not among the documents or the job itself goes before it.
+/// Says what was asked for and has no place, because the runtime is not among the documents or the job itself goes before it.
 pub(super) fn without_place(
     document: &Document,
     documents: &[Document],
@@ -161,7 +161,7 @@ fn namespaced(runtime: &Value) -> Value {
     json!({"apiVersion": VERSION, "kind": "TrainingRuntime", "metadata": {}, "spec": runtime["spec"]})
 }
 
-/// Whether all pods of a runtime are KAI's to schedule.
+/// Tells whether all pods of a runtime are KAI's to schedule.
 fn is_ours(runtime: &Value) -> bool {
     let runtime = namespaced(runtime);
     manifest::sites(&runtime).iter().all(|site| {
@@ -170,7 +170,7 @@ fn is_ours(runtime: &Value) -> bool {
     })
 }
 
-/// Whether a runtime was made for one job, and is deleted with it.
+/// Tells whether a runtime was made for one job, and is deleted with it.
 fn is_owned(runtime: &Value) -> bool {
     runtime["metadata"]["ownerReferences"].is_array()
 }
@@ -202,7 +202,7 @@ fn derive(runtime: &Value, job: &mut Value) -> Document {
     Document { is_helper: true, may_exist: true, ..Document::new(own, &source) }
 }
 
-/// What the pods of a job are made of: its runtime with as many nodes as it says, and its own resources.
+/// Returns what the pods of a job are made of: its runtime with as many nodes as it says, and its own resources.
 fn made_of(job: &Value, runtime: Option<&Value>) -> Value {
     let trainer = &job["spec"]["trainer"];
     let Some(runtime) = runtime else {
@@ -271,10 +271,10 @@ mod tests {
         assert_eq!(reference(&job), ("TrainingRuntime", "ddp"));
     }
 
-    /// How many pods a job makes, and how many thousandths of GPUs they ask for.
-    fn check(trainer: &str, runtime: Option<&Value>, expect: (u64, u64)) {
+    /// Says how many pods a job makes, and how many thousandths of GPUs they ask for.
+    fn check(trainer: &str, runtime: Option<&Value>, expect: [u64; 2]) {
         let (pods, gpus) = manifest::demand(&made_of(&job(trainer), runtime));
-        assert_eq!((pods, gpus.milli), expect, "{trainer}");
+        assert_eq!([pods, gpus.milli], expect, "{trainer}");
     }
 
     #[test]
@@ -282,13 +282,13 @@ mod tests {
         let limits = "resources: {limits: {nvidia.com/gpu: 2}}";
         let plain = runtime("{containers: [{name: node}]}");
         let two = runtime(&format!("{{containers: [{{name: node, {limits}}}]}}"));
-        check("{numNodes: 3, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}", None, (3, 24_000));
+        check("{numNodes: 3, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}", None, [3, 24_000]);
         check(
             "{numNodes: 3, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}",
             Some(&plain),
-            (4, 24_000),
+            [4, 24_000],
         );
-        check("{numNodes: 3}", Some(&two), (4, 8000));
-        check("{}", Some(&two), (2, 4000));
+        check("{numNodes: 3}", Some(&two), [4, 8000]);
+        check("{}", Some(&two), [2, 4000]);
     }
 }

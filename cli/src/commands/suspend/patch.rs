@@ -1,4 +1,4 @@
-//! What suspends an object, or lets it go on: a merge patch. No requests.
+//! Describes what suspends an object, or lets it go on: a merge patch. No requests.
 
 use serde_json::{Value, json};
 

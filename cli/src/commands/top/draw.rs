@@ -19,7 +19,7 @@ const WIDTH_OF_UUIDS: usize = 120;
 /// The shortest beginning of a UUID that is shown: `GPU-` and eight digits.
 const UUID_MIN: usize = 12;
 
-/// How things look on this output.
+/// Says how things look on this output.
 struct Look<'a> {
     out: &'a Output,
     /// Characters of a UUID that are shown.
@@ -65,18 +65,18 @@ fn slice_name(slices: &Slices) -> String {
     format!("mig {}", clean(&slices.profile))
 }
 
-/// What is held of a node's devices: `3.5 of 8 held, 4 free`.
+/// Says what is held of a node's devices: `3.5 of 8 held, 4 free`.
 fn summary(node: &Node) -> String {
     let Some(usable) = node.usable else { return String::from("node not readable") };
     format!("{} of {usable} held, {} free", held(node), free(node))
 }
 
-/// How many devices nobody is on.
+/// Says how many devices nobody is on.
 fn free(node: &Node) -> String {
     node.free.map_or_else(|| String::from("?"), |free| free.to_string())
 }
 
-/// How much of the devices is held.
+/// Says how much of the devices is held.
 fn held(node: &Node) -> String {
     node.held_milli.map_or_else(|| String::from("?"), gpu::devices)
 }
@@ -257,7 +257,7 @@ fn mark(device: &Device, out: &Output) -> char {
     }
 }
 
-/// What the characters mean.
+/// Says what the characters mean.
 pub(super) fn legend(is_nodes: bool, out: &Output) -> &'static str {
     match (is_nodes, out.is_ascii()) {
         (true, true) => "# one pod's  + shared  . free  ! see top gpus",

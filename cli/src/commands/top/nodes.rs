@@ -25,13 +25,13 @@ pub(super) struct Node {
     pub(super) marks: Vec<String>,
     /// Thousandths that are held of all its devices; none where some are not known.
     pub(super) held_milli: Option<u64>,
-    /// How many of its devices nobody is on; none where some are not known.
+    /// Says how many of its devices nobody is on; none where some are not known.
     pub(super) free: Option<usize>,
     pub(super) devices: Vec<Device>,
     pub(super) slices: Vec<Slices>,
 }
 
-/// How a device is used.
+/// Says how a device is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// Parts of it.
@@ -50,9 +50,9 @@ pub(super) struct Device {
     pub(super) uuid: Option<String>,
     pub(super) group: Option<String>,
     pub(super) holders: Vec<Holder>,
-    /// What is wrong with it, or why it has no name.
+    /// Holds what is wrong with it, or why it has no name.
     pub(super) problem: Option<String>,
-    /// Whether all that share it are among the holders.
+    /// Tells whether all that share it are among the holders.
     pub(super) is_complete: bool,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Holder {
     pub(super) pod_group: String,
     /// The queue that the pod itself names.
     pub(super) queue_label: String,
-    /// What it has of the device, or how many MIG devices.
+    /// Holds what it has of the device, or how many MIG devices.
     pub(super) share: String,
     /// The same in thousandths of the device; none where memory of an unknown size is shared.
     pub(super) milli: Option<u64>,
@@ -75,15 +75,15 @@ pub(super) struct Holder {
 #[derive(Clone, Debug)]
 pub(super) struct Slices {
     pub(super) profile: String,
-    /// How many pods can be given; none where the node may not be read.
+    /// Says how many pods can be given; none where the node may not be read.
     pub(super) usable: Option<u64>,
     pub(super) holders: Vec<Holder>,
-    /// Whether all that hold any are among the holders.
+    /// Tells whether all that hold any are among the holders.
     pub(super) is_complete: bool,
 }
 
 impl Slices {
-    /// How many are held, and of how many: `2 of 7`, `2 or more of 7`.
+    /// Says how many are held, and of how many: `2 of 7`, `2 or more of 7`.
     pub(super) fn summary(&self) -> String {
         let held: u64 = self.holders.iter().filter_map(|one| one.share.parse::<u64>().ok()).sum();
         let more = if self.is_complete { "" } else { " or more" };
@@ -92,7 +92,7 @@ impl Slices {
     }
 }
 
-/// What was read.
+/// Holds what was read.
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
     /// None where nodes may not be read.
@@ -294,7 +294,7 @@ fn slices(pods: &[&Value], usable: Option<&BTreeMap<&str, u64>>, seen: &Seen) ->
     each.collect()
 }
 
-/// What keeps pods off the node.
+/// Says what keeps pods off the node.
 fn marks(node: &Value) -> Vec<String> {
     let mut marks = Vec::new();
     let conditions = node["status"]["conditions"].as_array().into_iter().flatten();

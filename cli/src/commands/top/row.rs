@@ -18,11 +18,11 @@ pub(crate) struct Node {
     usable: Option<u64>,
     /// Devices that it has had, and that its device plugin no longer offers.
     lost: u64,
-    /// What keeps pods off: cordoned, not ready, taints.
+    /// Holds what keeps pods off: cordoned, not ready, taints.
     marks: Vec<String>,
     /// Thousandths that are held of all its devices; absent where some are not known.
     held_milli: Option<u64>,
-    /// How many of its devices nobody is on; absent where some are not known.
+    /// Says how many of its devices nobody is on; absent where some are not known.
     free: Option<usize>,
     /// Its devices.
     devices: Vec<Device>,
@@ -34,21 +34,21 @@ pub(crate) struct Node {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Device {
-    /// How it is used.
+    /// Says how it is used.
     state: State,
     /// Its UUID, where that is known.
     uuid: Option<String>,
-    /// What KAI calls it while it is shared: its GPU group.
+    /// Holds what KAI calls it while it is shared: its GPU group.
     group: Option<String>,
     /// Thousandths of it that are held; absent where that is not known.
     held_milli: Option<u64>,
-    /// Who holds it.
+    /// Says who holds it.
     holders: Vec<Holder>,
-    /// What is wrong with it, or why it has no name.
+    /// Holds what is wrong with it, or why it has no name.
     problem: Option<String>,
 }
 
-/// How a device is used.
+/// Says how a device is used.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum State {
@@ -70,7 +70,7 @@ struct Holder {
     namespace: String,
     /// Name of the pod.
     pod: String,
-    /// What it has of the device, or how many MIG devices.
+    /// Holds what it has of the device, or how many MIG devices.
     share: String,
     /// The same in thousandths of the device; absent where memory of an unknown size is shared.
     milli: Option<u64>,
@@ -82,9 +82,9 @@ struct Holder {
 struct Slices {
     /// The profile, such as `1g.10gb`.
     profile: String,
-    /// How many pods can be given; absent where the node may not be read.
+    /// Says how many pods can be given; absent where the node may not be read.
     usable: Option<u64>,
-    /// Who holds them.
+    /// Says who holds them.
     holders: Vec<Holder>,
 }
 

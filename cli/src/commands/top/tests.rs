@@ -5,14 +5,14 @@ use serde::Deserialize;
 use super::*;
 use crate::print::output::Output;
 
-/// What there is, and how the place looks where it is drawn.
+/// Holds what there is, and how the place looks where it is drawn.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
     /// None where they may not be read.
     nodes: Option<Vec<Value>>,
     pods: Vec<Pod>,
-    /// Whether pods of all namespaces were read.
+    /// Tells whether pods of all namespaces were read.
     #[serde(default = "yes")]
     is_complete: bool,
     #[serde(default = "wide")]

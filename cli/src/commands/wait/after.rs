@@ -1,4 +1,4 @@
-//! What is done once a workload is waited for no more: a command is run, and its own exit code is taken.
+//! Describes what is done once a workload is waited for no more: a command is run, and its own exit code is taken.
 
 use serde_json::Value;
 use tokio::process::Command;

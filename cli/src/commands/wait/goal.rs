@@ -1,4 +1,4 @@
-//! What is waited for, and when it is reached.
+//! Describes what is waited for, and when it is reached.
 
 use std::ffi::OsStr;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::print::error::Exit;
 use crate::workload::{Phase, State, Workload, is_bound, is_leaving, is_over};
 
-/// What is waited for.
+/// Says what is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
     /// All its pods have nodes.
@@ -29,7 +29,7 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    /// What the workload does when the waiting is over.
+    /// Says what the workload does when the waiting is over.
     pub(super) fn verb(self) -> String {
         match self {
             Self::Scheduled => "has nodes".to_owned(),
@@ -41,7 +41,7 @@ impl Goal {
         }
     }
 
-    /// Whether the waiting is over, and how the command ends then.
+    /// Tells whether the waiting is over, and how the command ends then.
     pub(super) fn reached(self, workload: &Workload, state: &State) -> Option<Exit> {
         let failed = state.phase == Phase::Failed;
         let ended = state.phase.is_over();
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a Job of two pods, in these phases, that start together is said to run; a phase with `-` leaves its node.
+    /// Tells whether a Job of two pods, in these phases, that start together is said to run; a phase with `-` leaves its node.
     fn check(phases: &[&str], expect: bool) {
         let pod = |(at, phase): (usize, &&str)| {
             let (phase, leaves) = phase.strip_suffix('-').map_or((*phase, false), |p| (p, true));

@@ -13,7 +13,7 @@ use crate::print::output::{Output, clean};
 use crate::workload::eta::When;
 use crate::workload::{Loaded, State, Workload, history, load};
 
-/// Which workload.
+/// Says which workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) namespace: String,
@@ -46,7 +46,7 @@ pub(super) struct Reached {
 /// A workload that is waited for.
 struct Seen {
     target: Target,
-    /// What was said of it last.
+    /// Holds what was said of it last.
     said: String,
     last: Option<(Workload, State)>,
 }
@@ -69,7 +69,7 @@ pub(super) struct Watch<'c> {
 /// Times between two looks: the first soon, since most answers come soon.
 const FIRST: Duration = Duration::from_millis(200);
 const LAST: Duration = Duration::from_secs(2);
-/// Who waits for so long wants to know for how much longer.
+/// Says who waits for so long wants to know for how much longer.
 const ESTIMATED_AFTER: Duration = Duration::from_secs(5);
 /// An estimate reads the whole cluster, so it is made anew this rarely.
 const ESTIMATED_AGAIN: Duration = Duration::from_mins(10);
@@ -98,7 +98,7 @@ impl<'c> Watch<'c> {
         }
     }
 
-    /// How many are waited for yet.
+    /// Returns how many are waited for yet.
     pub(super) fn open(&self) -> usize {
         self.open.len()
     }
@@ -183,7 +183,7 @@ impl<'c> Watch<'c> {
         }
     }
 
-    /// Why they wait was said before.
+    /// Says how many are left; why they wait was said before.
     fn say_what_is_left(&self, out: &mut Output) {
         let seconds = i64::try_from(self.begin.elapsed().as_secs()).unwrap_or(0);
         for seen in &self.open {
@@ -239,7 +239,7 @@ async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
     }
 }
 
-/// Where a workload stands, and when it starts.
+/// Says where a workload stands, and when it starts.
 fn outlook(workload: &Workload) -> Option<String> {
     let eta = workload.eta.as_ref()?;
     let place = workload.position.map(|at| format!("position {} of {}, ", at.place, at.of));

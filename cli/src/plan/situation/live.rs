@@ -17,12 +17,12 @@ use crate::print::output::{Output, clean};
 /// Objects on their way to the file; bounds the memory that a slow disk costs.
 const PARTS_MAX: usize = 64;
 
-/// What is read.
+/// Holds what is read.
 pub(crate) struct Reading<'r> {
     pub(crate) cluster: &'r Cluster,
     /// The shard whose scheduler is meant.
     pub(crate) shard: &'r str,
-    /// Where the snapshot is kept.
+    /// Says where the snapshot is kept.
     pub(crate) save: Option<&'r Path>,
 }
 

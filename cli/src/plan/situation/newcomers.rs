@@ -15,7 +15,7 @@ use crate::plan::change::{self, Change, PLACES};
 #[derive(Debug, Default)]
 pub(in crate::plan) struct Newcomers {
     pub(in crate::plan) nodes: Vec<Value>,
-    /// What was taken for granted of their places, a sentence each.
+    /// Holds what was taken for granted of their places, a sentence each.
     pub(in crate::plan) notes: Vec<String>,
 }
 

@@ -41,7 +41,7 @@ impl Screen {
         Self { live, ascii: out.is_ascii(), height: 0, drawn: Vec::new() }
     }
 
-    /// Whether there is a live region.
+    /// Tells whether there is a live region.
     pub(super) fn is_live(&self) -> bool {
         self.live
     }

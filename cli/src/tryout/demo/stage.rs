@@ -1,4 +1,4 @@
-//! Where the story is told: prints lines, runs commands, waits for what they bring about.
+//! Describes where the story is told: prints lines, runs commands, waits for what they bring about.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,19 +20,19 @@ use crate::print::output::{Output, Style, clean};
 
 /// The longest that anything in the story may take.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a chapter stands on a terminal before the next begins.
+/// Sets how long a chapter stands on a terminal before the next begins.
 const READING: Duration = Duration::from_millis(1800);
-/// How often the live region is redrawn at most, and news told on a pipe.
+/// Sets how often the live region is redrawn at most, and news told on a pipe.
 const FRAME: Duration = Duration::from_millis(60);
 const NEWS: Duration = Duration::from_millis(400);
 
-/// Why the story stopped.
+/// Says why the story stopped.
 pub(super) enum Stop {
     /// A chapter did not come out as told.
     Missed {
         /// Its number and title.
         chapter: String,
-        /// What was waited for, or found instead.
+        /// Holds what was waited for, or found instead.
         what: String,
     },
     /// Something else.
@@ -45,16 +45,16 @@ impl From<Error> for Stop {
     }
 }
 
-/// What a command said.
+/// Holds what a command said.
 pub(super) struct Said {
     pub(super) exit: Exit,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
-/// Who types the commands.
+/// Says who types the commands.
 pub(super) struct Shell<'a> {
-    /// What the story itself runs in.
+    /// Holds what the story itself runs in.
     pub(super) context: &'a mut Context,
     pub(super) run: Run,
 }

@@ -38,7 +38,7 @@ pub(super) fn command_lines(words: &[&str], columns: usize) -> Vec<String> {
     lines
 }
 
-/// What stays on one line: a flag with its value, and everything after `--`.
+/// Says what stays on one line: a flag with its value, and everything after `--`.
 fn pieces(words: &[&str]) -> Vec<String> {
     let (flags, rest) =
         words.split_at(words.iter().position(|word| *word == "--").unwrap_or(words.len()));

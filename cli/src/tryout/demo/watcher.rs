@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::witness::Witness;
 
-/// How often time alone can change what is true: a gang may have stood half-placed for too long.
+/// Sets how often time alone can change what is true: a gang may have stood half-placed for too long.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The witness, and word of every change.
@@ -37,7 +37,7 @@ impl Watcher {
         (Self { witness, logs, changes }, task)
     }
 
-    /// What is known now.
+    /// Returns what is known now.
     pub(super) fn now(&self) -> MutexGuard<'_, Witness> {
         self.witness.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What the witness knows: pods, where they are, and whether a promise was broken. Pure.
+//! Describes what the witness knows: pods, where they are, and whether a promise was broken. Pure.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ pub(super) struct Device {
 struct Gang {
     min: usize,
     message: Option<String>,
-    /// Why it waits, as the scheduler explains it.
+    /// Says why it waits, as the scheduler explains it.
     explanation: Option<Explanation>,
     /// Pods that were bound since the gang last stood empty.
     placed: HashSet<String>,
@@ -69,7 +69,7 @@ pub(super) struct Witness {
     pub(super) checks: usize,
     /// The first promise that was broken.
     pub(super) broken: Option<String>,
-    /// What changed and was not told yet: a workload, and what became of one of its pods.
+    /// Holds what changed and was not told yet: a workload, and what became of one of its pods.
     pub(super) news: Vec<(String, &'static str)>,
 }
 
@@ -157,7 +157,7 @@ impl Witness {
         gang.explanation = text.and_then(|text| Explanation::read(text));
     }
 
-    /// What the scheduler says about the gang of a workload that waits: in words of its own, and in KAI's.
+    /// Says what the scheduler says about the gang of a workload that waits: in words of its own, and in KAI's.
     pub(super) fn said(&self, workload: &str) -> Option<(Explanation, String)> {
         let pod = self.of(workload).find(|pod| pod.node.is_none())?;
         let gang = self.gangs.get(pod.group.as_ref()?)?;

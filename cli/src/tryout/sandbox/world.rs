@@ -91,7 +91,7 @@ impl World {
         self.server.client()
     }
 
-    /// What containers on the simulated nodes see.
+    /// Returns what containers on the simulated nodes see.
     pub(crate) fn logs(&self) -> &nodes::Logs {
         &self.logs
     }

@@ -11,7 +11,7 @@ use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Resource, Select, names};
 use crate::workload::Workload;
 
-/// How much is read of the pods around.
+/// Says how much is read of the pods around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// Nothing: the devices' names are enough.

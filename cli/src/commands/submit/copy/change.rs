@@ -20,7 +20,7 @@ pub(super) fn apply(object: &mut Value, request: &Request) -> Result<(), Vec<Pro
         problems.extend(command(object, &request.command).err());
     }
     if let Some(count) = request.workers_typed() {
-        problems.extend(workers(object, count).err());
+        problems.extend(workers(object, count.0, count.1).err());
     }
     let seconds = request.max_runtime_seconds.map(|seconds| json!(seconds));
     let retries = (request.retries > 0).then(|| json!(request.retries));
@@ -84,12 +84,11 @@ fn command(object: &mut Value, command: &[String]) -> Result<(), Problem> {
 }
 
 /// Sets how many pods work: the fewest and the most of them.
-fn workers(object: &mut Value, count: (u32, u32)) -> Result<(), Problem> {
+fn workers(object: &mut Value, low: u32, high: u32) -> Result<(), Problem> {
     let kind_name = text(&object["kind"]).to_owned();
-    let (low, high) = count;
     let is_elastic = low != high;
     match kind_name.as_str() {
-        "RayJob" | "RayCluster" => return ray(object, count),
+        "RayJob" | "RayCluster" => return ray(object, low, high),
         _ if is_elastic => return Err(no_place(object, "--workers N..M")),
         "Job" => {
             let before = object["spec"]["parallelism"].clone();
@@ -113,15 +112,15 @@ fn workers(object: &mut Value, count: (u32, u32)) -> Result<(), Problem> {
     Ok(())
 }
 
-fn ray(object: &mut Value, count: (u32, u32)) -> Result<(), Problem> {
+fn ray(object: &mut Value, low: u32, high: u32) -> Result<(), Problem> {
     let groups = ["/spec/rayClusterSpec/workerGroupSpecs", "/spec/workerGroupSpecs"];
     let groups = groups.into_iter().find(|at| object.pointer(at).is_some());
     let one = groups.and_then(|at| object.pointer_mut(at)).and_then(Value::as_array_mut);
     match one.map(Vec::as_mut_slice) {
         Some([group]) => {
-            group["replicas"] = json!(count.0);
-            group["minReplicas"] = json!(count.0);
-            group["maxReplicas"] = json!(count.1);
+            group["replicas"] = json!(low);
+            group["minReplicas"] = json!(low);
+            group["maxReplicas"] = json!(high);
             Ok(())
         }
         Some(_) | None => Err(no_place(object, "--workers")),
@@ -178,9 +177,9 @@ mod tests {
         assert_eq!(said, expect);
     }
 
-    fn request(workers: (u32, u32), command: &[&str]) -> Request {
+    fn request(low: u32, high: u32, command: &[&str]) -> Request {
         let command = command.iter().map(|word| (*word).to_owned()).collect();
-        let has_workers = workers != (0, 0);
+        let (workers, has_workers) = ((low, high), high > 0);
         Request { workers, has_workers, command, ..Request::default() }
     }
 
@@ -190,10 +189,10 @@ mod tests {
     fn the_master_is_one_of_those_that_work() {
         check(
             TORCH,
-            &request((3, 3), &[]),
+            &request(3, 3, &[]),
             r#"{"runPolicy":{"schedulingPolicy":{"minAvailable":3}},"pytorchReplicaSpecs":{"Master":{"replicas":1,"template":{"spec":{"containers":[{"name":"p"}]}}},"Worker":{"replicas":2,"template":{"spec":{"containers":[{"name":"p"}]}}}}}"#,
         );
-        check(TORCH, &request((1, 2), &[]), "a PyTorchJob has no place for --workers N..M");
+        check(TORCH, &request(1, 2, &[]), "a PyTorchJob has no place for --workers N..M");
     }
 
     #[test]
@@ -205,12 +204,12 @@ mod tests {
         };
         check(
             &job(2),
-            &request((4, 4), &["a", "b"]),
+            &request(4, 4, &["a", "b"]),
             r#"{"parallelism":4,"completions":4,"template":{"spec":{"containers":[{"name":"m","command":["a","b"]}]}}}"#,
         );
         check(
             &job(9),
-            &request((4, 4), &[]),
+            &request(4, 4, &[]),
             r#"{"parallelism":4,"completions":9,"template":{"spec":{"containers":[{"name":"m","args":["x"]}]}}}"#,
         );
     }
@@ -220,10 +219,10 @@ mod tests {
         let ray = "{apiVersion: ray.io/v1, kind: RayJob, spec: {entrypoint: x, rayClusterSpec: {workerGroupSpecs: [{replicas: 1}]}}}";
         check(
             ray,
-            &request((2, 4), &["python", "a b"]),
+            &request(2, 4, &["python", "a b"]),
             r#"{"entrypoint":"python 'a b'","rayClusterSpec":{"workerGroupSpecs":[{"replicas":2,"minReplicas":2,"maxReplicas":4}]}}"#,
         );
         let notebook = "{apiVersion: kubeflow.org/v1, kind: Notebook, spec: {template: {spec: {containers: [{name: n}]}}}}";
-        check(notebook, &request((2, 2), &[]), "a Notebook has no place for --workers");
+        check(notebook, &request(2, 2, &[]), "a Notebook has no place for --workers");
     }
 }

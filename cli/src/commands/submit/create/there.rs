@@ -17,7 +17,7 @@ const KEPT: [&str; 3] = ["managedFields", "resourceVersion", "generation"];
 /// More differences than anybody reads at once.
 const SHOWN: usize = 3;
 
-/// What is there already under a document's name, beside it.
+/// Holds what is there already under a document's name, beside it.
 struct Compared {
     /// The document, with what it is to the one that is there; without where that cannot be told.
     document: Document,
@@ -148,7 +148,7 @@ pub(super) async fn change(
     changed.map(|answer| answer.body).map_err(|failure| cluster.explain(&call, &failure))
 }
 
-/// How long a deleted object may take to go, and the time between two looks.
+/// Sets how long a deleted object may take to go, and the time between two looks.
 const GONE_WITHIN: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(200);
 

@@ -1,4 +1,4 @@
-//! Where a template keeps variables, volumes and the secrets of its image.
+//! Describes where a template keeps variables, volumes and the secrets of its image.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(super) struct Place {
     pub(super) volumes: String,
     /// The object with `imagePullSecrets`; none where another template has it.
     pub(super) pull_secrets: Option<String>,
-    /// Whether `imagePullSecrets` are bare names.
+    /// Tells whether `imagePullSecrets` are bare names.
     pub(super) names_are_text: bool,
 }
 

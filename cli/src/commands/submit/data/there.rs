@@ -33,7 +33,7 @@ struct Reference {
     namespace: String,
 }
 
-/// What was found out.
+/// Holds what was found out.
 #[derive(Debug, Default)]
 pub(in crate::commands::submit) struct Found {
     pub(in crate::commands::submit) problems: Vec<Problem>,

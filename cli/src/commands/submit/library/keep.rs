@@ -60,7 +60,7 @@ pub(crate) async fn save(
     }
 }
 
-/// Whether a place keeps a template of a name, and which words tell where.
+/// Tells whether a place keeps a template of a name, and which words tell where.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) place: TemplatePlace,

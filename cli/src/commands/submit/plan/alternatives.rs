@@ -1,4 +1,4 @@
-//! What else could be asked for: each is tried by the scheduler's own code, and told with its cost.
+//! Describes what else could be asked for: each is tried by the scheduler's own code, and told with its cost.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub(super) struct Alternative {
     /// The flags that differ.
     pub(super) flags: String,
     pub(super) start: Start,
-    /// What is given up for it.
+    /// Holds what is given up for it.
     pub(super) cost: String,
 }
 
@@ -131,7 +131,7 @@ fn candidates(args: &Args, outcome: &Outcome) -> Vec<(String, String, Args)> {
     all
 }
 
-/// What would be; none where such flags are refused.
+/// Returns what would be; none where such flags are refused.
 async fn outcome_of(
     args: &Args,
     situation: &mut Situation,

@@ -21,7 +21,7 @@ pub(super) struct Given {
     pub(super) fate: Fate,
 }
 
-/// What becomes of an option.
+/// Says what becomes of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is a flag of `submit`, or a variable.
@@ -32,7 +32,7 @@ pub(super) enum Fate {
     Refused(&'static str),
 }
 
-/// What follows an option.
+/// Says what follows an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Value,
@@ -155,7 +155,7 @@ impl Script {
         if problems.is_empty() { Ok(Self { shell, options, text }) } else { Err(problems) }
     }
 
-    /// Whether it starts tasks by `srun`.
+    /// Tells whether it starts tasks by `srun`.
     pub(super) fn has_srun(&self) -> bool {
         calls(&self.text).any(|call| call.words[0] == "srun")
     }
@@ -253,7 +253,7 @@ fn calls(text: &str) -> impl Iterator<Item = Call<'_>> {
 }
 
 impl Call<'_> {
-    /// Why a pod cannot do what the call means.
+    /// Says why a pod cannot do what the call means.
     fn wrong(&self, file: &str) -> Option<Problem> {
         let problem = |what: String, fix: &str| {
             let what = format!("{file}:{}: {what}", self.line);

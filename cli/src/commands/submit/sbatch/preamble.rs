@@ -1,4 +1,4 @@
-//! What a script for Slurm finds when it begins: the variables that Slurm would set, and `srun`. Pure.
+//! Describes what a script for Slurm finds when it begins: the variables that Slurm would set, and `srun`. Pure.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::sizes::Sizes;
 use super::tasks::Tasks;
 use crate::commands::submit::render::shell;
 
-/// What a pod runs before the script, in words that every shell understands.
+/// Holds what a pod runs before the script, in words that every shell understands.
 pub(super) struct Preamble<'p> {
     pub(super) name: &'p str,
     pub(super) script: &'p Script,
@@ -127,7 +127,7 @@ pub(super) fn unset<'t>(text: &'t str, preamble: &str) -> Vec<(usize, &'t str)> 
 mod tests {
     use super::*;
 
-    /// What a script prints in the pod of an index, by the shell of this machine.
+    /// Says what a script prints in the pod of an index, by the shell of this machine.
     fn check(lines: &str, index: &str, expect: &str) {
         let script = Script::read("x", format!("#!/bin/sh\n{lines}\n")).expect("written below");
         let sizes = Sizes::read("x", &script).expect("written below");

@@ -1,4 +1,4 @@
-//! How many pods a script for Slurm is, and what each asks for. Pure.
+//! Describes how many pods a script for Slurm is, and what each asks for. Pure.
 
 use kai_api::quantity::Quantity;
 
@@ -6,7 +6,7 @@ use super::lines::Script;
 use crate::commands::submit::args::Args;
 use crate::print::error::{Exit, Problem, number};
 
-/// What a script asks for.
+/// Holds what a script asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Sizes {
     /// Pods, each of which is what Slurm calls a node of the job.

@@ -5,7 +5,7 @@
 pub(super) struct Tasks {
     /// Their numbers, in the order of the indexes of the Job.
     pub(super) numbers: Vec<u32>,
-    /// How many run at the same time, where that is bounded.
+    /// Says how many run at the same time, where that is bounded.
     pub(super) at_once: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Tasks {
         Self { numbers: (0..count).collect(), at_once: None }
     }
 
-    /// What one number is more than the one before, where that is always the same.
+    /// Returns what one number is more than the one before, where that is always the same.
     fn step(&self) -> Option<u32> {
         let steps = self.numbers.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
         let mut steps = steps.collect::<Option<Vec<u32>>>()?;

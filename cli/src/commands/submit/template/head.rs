@@ -1,4 +1,4 @@
-//! What a template says of itself, in comments at its beginning. Pure.
+//! Describes what a template says of itself, in comments at its beginning. Pure.
 //!
 //! ```text
 //! # about: Trains a model on one node.
