@@ -26,7 +26,7 @@ type Found = (&'static Kind, Resource, Value);
 /// error can tell what there is.
 ///
 /// # Errors
-/// As [`load`].
+/// As [`load()`].
 pub(crate) async fn find(
     cluster: &Cluster,
     namespace: Option<&str>,

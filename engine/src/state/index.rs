@@ -186,12 +186,12 @@ impl Index {
         self.parts.get(usize::try_from(micro * PART_STEPS / 1_000_000).ok()?)
     }
 
-    /// The nodes that pods of a shape may ever go to; [`State::ensure_feasible`] has to have been called for it.
+    /// The nodes that pods of a shape may ever go to; [`ensure_feasible`](super::State::ensure_feasible) has to have been called for it.
     pub(crate) fn feasible(&self, shape: ShapeId) -> &IdSet<Rank> {
         self.feasible[shape].as_ref().expect("the shape's nodes were worked out")
     }
 
-    /// Nodes by label; [`State::node_sets`] has to have been called.
+    /// Nodes by label; [`node_sets`](super::State::node_sets) has to have been called.
     pub(crate) fn known_node_sets(&self) -> &NodeSets {
         self.node_sets.as_ref().expect("the sets of nodes were made")
     }

@@ -21,8 +21,13 @@ pub(crate) struct PlacementFlags {
     /// Label KEY=VALUE that nodes must have, repeatable
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Where")]
     node_selector: Vec<String>,
-    /// Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable
-    #[arg(long, value_name = "TAINT", help_heading = "Where")]
+    /// Taints of nodes that are tolerated, as typed.
+    #[arg(
+        long,
+        value_name = "TAINT",
+        help_heading = "Where",
+        help = "Taint of nodes that is tolerated, KEY[=VALUE][:EFFECT], repeatable"
+    )]
     toleration: Vec<String>,
     /// Node pool; the shard of the scheduler that serves it places the pods
     #[arg(long, value_name = "POOL", help_heading = "Where")]
