@@ -1,4 +1,4 @@
-//! Describes what commands print under `-o json` is what the schemas that they ship say.
+//! Checks that commands print under `-o json` what the schemas that they ship say.
 
 mod stage;
 

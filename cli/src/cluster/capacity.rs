@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Says what is said of so many pods with limits, of which some start together, on two nodes of 8 GPUs, 64 cores, 256Gi.
+    /// Checks what is said of so many pods with limits, of which some start together, on two nodes of 8 GPUs, 64 cores, 256Gi.
     fn check(pods: usize, limits: &Value, together: usize, expect: Option<&str>) {
         let node = json!({"status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64", "memory": "256Gi"}}});
         let capacity = Capacity::of(&[node.clone(), node]);

@@ -169,7 +169,7 @@ groups:
 expect: idle
 ";
 
-    /// Says what is said of the start of a group, where groups may run for so many seconds and some things were not read.
+    /// Checks what is said of the start of a group, where groups may run for so many seconds and some things were not read.
     fn check(whose: &str, longest: &[(&str, i64)], missing: &[&str], expect: &str) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(folder.path().join("cluster.yaml"), CLUSTER).expect("it is ours");

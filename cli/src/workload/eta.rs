@@ -83,7 +83,7 @@ impl Eta {
     }
 }
 
-/// Says what is sooner is now for anybody who reads it.
+/// Sets below how many seconds a start counts as one that is now.
 const MINUTE: i64 = 60;
 
 /// `in 2h10m to 2h45m`, `within 2h45m`, `in 2h10m or later`.

@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(reasons(1), ["Late"]);
     }
 
-    /// Says what is said of one eviction by an action, by a group of that name.
+    /// Checks what is said of one eviction by an action, by a group of that name.
     fn check(action: &str, by: &str, expect: &str) {
         let mut events = [
             event("PodGroup", &format!("pg-fill-{UID}"), "Evict", 1),

@@ -63,7 +63,7 @@ mod tests {
     const NOTE: &str = "Note       nothing keeps a process to its share of the device's memory: one that takes more \
         takes it from its neighbours";
 
-    /// Says what is said about the devices of `default/ana` among these pods.
+    /// Checks what is said about the devices of `default/ana` among these pods.
     fn check(ana: &Value, around: &[Value], is_complete: bool, expect: &[&str]) {
         let ana = pod("default/ana", ana);
         let around = around.to_vec();

@@ -203,7 +203,7 @@ fn ways(own: &Divided) -> Vec<Way> {
 mod tests {
     use super::*;
 
-    /// Says what is said of team-a, which asks for so much beside team-b.
+    /// Checks what is said of team-a, which asks for so much beside team-b.
     fn check(amount: i64, asked: [i64; 2], shares: [i64; 2], expect: [&str; 2]) {
         let row = |name: &str, asked: i64, share: i64| Divided {
             name: name.into(),

@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    /// Says what is said of queue `a` of `dept` (16 GPUs), beside `b` with 8, when its GPU quota and limit change.
+    /// Checks what is said of queue `a` of `dept` (16 GPUs), beside `b` with 8, when its GPU quota and limit change.
     fn check(before: Option<[i64; 2]>, after: [i64; 2], expect: &[&str]) {
         let spec = |[quota, limit]: [i64; 2]| {
             json!({"parentQueue": "dept", "resources": {"gpu": {"quota": quota, "limit": limit},

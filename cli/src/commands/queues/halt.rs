@@ -4,6 +4,8 @@
 //! limit itself; so that is what is set, and the limits that there were are kept in an annotation. A share is at most the
 //! limit, so others may take back what runs in a held queue, and whom that hits is said first.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::how::How;
@@ -48,8 +50,9 @@ async fn each(args: &Halt, is_hold: bool, context: &mut Context) -> Result<Exit,
     args.how.reach()?;
     let cluster = context.cluster().await?;
     let queues = super::read(&cluster).await?;
-    let mut names: Vec<&String> = args.names.iter().collect();
-    names.dedup();
+    // Each once, in the order in which they were typed: a second write would meet the first one's version.
+    let mut seen = BTreeSet::new();
+    let names = args.names.iter().filter(|name| seen.insert(*name));
     let (mut steps, mut problems) = (Vec::new(), Vec::new());
     for name in names {
         let Some(queue) = queues.0.get(name) else {

@@ -41,7 +41,12 @@ pub(super) async fn carry_out(
         steps.iter().flat_map(|step| hits::changes(&step.queue, &step.spec)).collect();
     let evicted = Box::pin(hits::say(&changes, cluster, context)).await?;
     match reach {
-        Reach::Shown => return Ok(Exit::Ok),
+        Reach::Shown if format.is_table() => return Ok(Exit::Ok),
+        Reach::Shown => {
+            let changed = steps.iter().map(|step| changed(step, queues)).collect();
+            listing::objects(changed, steps.len() > 1, &format, &mut context.out)?;
+            return Ok(Exit::Ok);
+        }
         Reach::Checked => {}
         Reach::Made if evicted == 0 => context.confirm("Apply?", how.yes)?,
         Reach::Made => {
@@ -65,13 +70,8 @@ pub(super) async fn carry_out(
     Ok(Exit::Ok)
 }
 
-/// Changes a queue, unless somebody else did since it was read.
-async fn write(
-    step: &Step,
-    queues: &Queues,
-    is_dry: bool,
-    cluster: &Cluster,
-) -> Result<Value, Error> {
+/// The merge patch of a step, for the version of the queue that was read.
+fn body(step: &Step, queues: &Queues) -> Value {
     let queue = &queues.0[&step.queue];
     let mut metadata = Map::new();
     metadata
@@ -79,7 +79,24 @@ async fn write(
     if !step.annotations.is_null() {
         metadata.insert("annotations".to_owned(), step.annotations.clone());
     }
-    let body = json!({ "metadata": metadata, "spec": step.spec });
+    json!({ "metadata": metadata, "spec": step.spec })
+}
+
+/// The queue as a step would leave it.
+fn changed(step: &Step, queues: &Queues) -> Value {
+    let mut object = queues.0[&step.queue].object.clone();
+    json_patch::merge(&mut object, &body(step, queues));
+    object
+}
+
+/// Changes a queue, unless somebody else did since it was read.
+async fn write(
+    step: &Step,
+    queues: &Queues,
+    is_dry: bool,
+    cluster: &Cluster,
+) -> Result<Value, Error> {
+    let body = body(step, queues);
     let resource = names::queues();
     let call = Call::new("patch", &resource).name(&step.queue);
     let answer = cluster.patch(&call, &body, is_dry).await;

@@ -69,7 +69,7 @@ pub(super) struct Watch<'c> {
 /// Times between two looks: the first soon, since most answers come soon.
 const FIRST: Duration = Duration::from_millis(200);
 const LAST: Duration = Duration::from_secs(2);
-/// Says who waits for so long wants to know for how much longer.
+/// Sets after how long somebody who waits is told for how much longer.
 const ESTIMATED_AFTER: Duration = Duration::from_secs(5);
 /// An estimate reads the whole cluster, so it is made anew this rarely.
 const ESTIMATED_AGAIN: Duration = Duration::from_mins(10);

@@ -172,7 +172,7 @@ fn given(file: &str, line: usize, text: &str) -> Result<Vec<Given>, Problem> {
         Problem::new(number::VALUE, Exit::Usage, format!("{file}:{line}: {what}"))
             .fix("#SBATCH --option=value")
     };
-    let words = words(text).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
+    let words = shlex::split(text).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
     let mut words = words.into_iter().peekable();
     let mut options = Vec::new();
     while let Some(word) = words.next() {
@@ -205,27 +205,6 @@ fn given(file: &str, line: usize, text: &str) -> Result<Vec<Given>, Problem> {
         options.push(Given { line, name: (*name).to_owned(), value, fate: *fate });
     }
     Ok(options)
-}
-
-/// Words as a shell splits them, up to a comment; none where a quote stays open.
-fn words(text: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    for c in text.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, '#') if word.is_none() => break,
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
 }
 
 /// A command that Slurm brings along.
