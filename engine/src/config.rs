@@ -38,6 +38,12 @@ pub struct Actions {
     pub stale: bool,
 }
 
+impl Actions {
+    /// None of them runs.
+    pub const NONE: Self =
+        Self { allocate: false, consolidate: false, reclaim: false, preempt: false, stale: false };
+}
+
 /// Choices of an operator. The adapter validates; the engine trusts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(

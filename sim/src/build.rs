@@ -120,13 +120,7 @@ fn config(settings: &Settings) -> Result<Config> {
 
 /// The actions that `text` names.
 pub fn actions_of(text: &str) -> Result<Actions> {
-    let mut actions = Actions {
-        allocate: false,
-        consolidate: false,
-        reclaim: false,
-        preempt: false,
-        stale: false,
-    };
+    let mut actions = Actions::NONE;
     for name in text.split([' ', ',']).filter(|name| !name.is_empty()) {
         match name {
             "allocate" => actions.allocate = true,

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kai_engine::{Cluster, Config, GroupId, Millis, PodId, Timestamp, ids::Id as _};
 
 use crate::course::{Course, Future};
+use crate::generate::Seed;
 
 /// Courses that are followed where the past is known.
 const DRAWS: u32 = 24;
@@ -144,10 +145,7 @@ fn pick(times: &[Millis], of: usize, part: u32) -> Option<Millis> {
 /// Two parts of the whole that belong to a draw and a group.
 fn parts(number: u32, group: GroupId) -> [u32; 2] {
     let row = u64::try_from(group.row()).unwrap_or(u64::MAX);
-    let mut bits = (u64::from(number) << 32 | row).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^= bits >> 31;
+    let bits = Seed::new(0).nth(u64::from(number) << 32 | row);
     let part = |shift: u32| u32::try_from((bits >> shift) & ((1 << PART_BITS) - 1)).unwrap_or(0);
     [part(0), part(PART_BITS)]
 }

@@ -13,6 +13,9 @@ use crate::world::{Evicted, World};
 
 mod group;
 
+/// The distance of two states that follow each other.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// A stream of random numbers that can be split into independent ones.
 #[derive(Clone, Debug)]
 pub struct Seed(u64);
@@ -26,15 +29,21 @@ impl Seed {
     /// A stream of its own for `label`, whatever else is drawn from this one.
     #[must_use]
     pub fn split(&self, label: u64) -> Self {
-        let mut seed = Self(self.0 ^ label.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut seed = Self(self.0 ^ label.wrapping_mul(STEP));
         let mixed = seed.number();
         Self(mixed)
     }
 
-    /// The next number, by `SplitMix64`.
+    /// The next number.
     pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
+        let number = self.nth(1);
+        self.0 = self.0.wrapping_add(STEP);
+        number
+    }
+
+    /// The number that comes after `n - 1` others, which are not drawn; by `SplitMix64`.
+    pub const fn nth(&self, n: u64) -> u64 {
+        let mut mixed = self.0.wrapping_add(n.wrapping_mul(STEP));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)

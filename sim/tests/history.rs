@@ -90,13 +90,7 @@ fn text(world: &World, plan: &Plan) -> String {
 
 /// The same world in a cycle that does nothing but bring the numbers of queues in line: no room is promised in it.
 fn settled(world: &World) -> World {
-    let actions = Actions {
-        allocate: false,
-        consolidate: false,
-        reclaim: false,
-        preempt: false,
-        stale: false,
-    };
+    let actions = Actions::NONE;
     let config = Settings { actions, ..world.config.clone() };
     let mut world = World { config, ..world.clone() };
     let plan = world.plan();

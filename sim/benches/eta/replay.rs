@@ -126,13 +126,7 @@ pub(crate) fn play(play: &Play<'_>) -> Played {
     let Some(first) = play.jobs.first() else { return Played::default() };
     let (cluster, queues) = cluster(play);
     // A run of the trace was never broken off, so nothing is evicted for it here.
-    let actions = Actions {
-        allocate: true,
-        consolidate: false,
-        reclaim: false,
-        preempt: false,
-        stale: false,
-    };
+    let actions = Actions { allocate: true, ..Actions::NONE };
     let config = Config { actions, ..Config::default() };
     let course = Course::new(cluster, config.clone(), Timestamp(first.came), &truth);
     let mut replay = Replay {

@@ -94,13 +94,7 @@ fn all_placed(world: &mut World) -> bool {
 
 /// Tells whether some of these may go, so that the gang has a place; `moved` where each of them is to have one too.
 fn helps(world: &World, victims: &[(PodId, Pod)], moved: bool) -> bool {
-    let actions = Actions {
-        allocate: true,
-        consolidate: false,
-        reclaim: false,
-        preempt: false,
-        stale: false,
-    };
+    let actions = Actions { allocate: true, ..Actions::NONE };
     (0..1_u32 << victims.len()).any(|set| {
         let mut world =
             World { config: Settings { actions, ..Settings::default() }, ..world.clone() };

@@ -188,13 +188,7 @@ impl Story {
 
     /// Tells whether the gang's queue may take these from the other, in this order.
     fn may_lose(&self, lost: &[usize]) -> bool {
-        let actions = Actions {
-            allocate: false,
-            consolidate: false,
-            reclaim: false,
-            preempt: false,
-            stale: false,
-        };
+        let actions = Actions::NONE;
         let mut world =
             World { config: Settings { actions, ..Settings::default() }, ..self.world.clone() };
         world.plan();

@@ -81,13 +81,7 @@ pub(crate) const KINDS: &[Kind] = &[
 ];
 
 fn only(action: impl FnOnce(&mut Actions)) -> Config {
-    let none = Actions {
-        allocate: false,
-        consolidate: false,
-        reclaim: false,
-        preempt: false,
-        stale: false,
-    };
+    let none = Actions::NONE;
     let mut config = Config { actions: none, ..Config::default() };
     action(&mut config.actions);
     config

@@ -22,13 +22,7 @@ fn keys_are_read_in_any_case_and_nulls_as_nothing() {
     check(
         r#"{"Actions": "allocate", "TIERS": null, "queuedepthperaction": {"allocate": 3}, "unknown": {"tiers": 1}}"#,
         |config| {
-            config.actions = kai_engine::Actions {
-                allocate: true,
-                consolidate: false,
-                reclaim: false,
-                preempt: false,
-                stale: false,
-            };
+            config.actions = kai_engine::Actions { allocate: true, ..kai_engine::Actions::NONE };
             config.queue_depth.allocate = Some(3);
         },
         &[],
