@@ -78,7 +78,7 @@ impl Victims {
         };
         let queues = filter.basis.pending.running.iter();
         queues
-            .filter(|(id, _)| filter.protects(state, *id) && queue(*id))
+            .filter(|(id, _)| queue(*id) && filter.protects(state, *id))
             .flat_map(|(_, groups)| groups.since(&floor))
             .filter_map(|key| Some((key.group, filter.safe_until(state, key.group)?)))
             .for_each(|(group, until)| visit(group, until));
