@@ -24,7 +24,7 @@ fn world() -> Names {
     names
 }
 
-/// Says what is said of a gang of four.
+/// Checks what is said of a gang of four.
 fn said(why: &Why, names: &Names) -> Option<Told> {
     let structure = Structure::Flat { min: 4, topology: None };
     said_of(&Group { structure, ..Group::default() }, why, names)
@@ -388,7 +388,7 @@ fn a_pod_larger_than_every_node() {
     check(Lane::GPU, 0, "No node in the default node-pool has GPU resources.");
 }
 
-/// Says what is said of the pod where some nodes lack only what its overhead takes.
+/// Checks what is said of the pod where some nodes lack only what its overhead takes.
 #[test]
 fn a_pod_that_fits_but_for_its_overhead() {
     let check = |lane, overhead: &[(Lane, i64)], expect: &str| {

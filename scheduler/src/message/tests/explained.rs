@@ -7,7 +7,7 @@ use crate::message::{Asked, explanation};
 
 const GPU: i64 = 1000;
 
-/// Says what is said of a group of queue team-a, and its number and word.
+/// Checks what is said of a group of queue team-a, and its number and word.
 fn check(why: &Why, proofs: &[(EvictionKind, Shortage)], expect: &str) {
     let mut names = world();
     names.symbol("gpu");
