@@ -59,6 +59,8 @@ pub(crate) struct Workload {
     pub(crate) devices: Vec<OnDevice>,
     /// When it starts, once that was estimated and while it waits.
     pub(crate) eta: Option<Eta>,
+    /// The queue that is held, its own or one above it, where it waits for that.
+    pub(crate) held: Option<String>,
 }
 
 impl Workload {

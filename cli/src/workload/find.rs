@@ -74,7 +74,8 @@ impl Finder<'_> {
             pods.extend(own);
         }
         let tops: Vec<Found> = tops.into_iter().filter(|(kind, ..)| kind.name != "Pod").collect();
-        let workloads = load::assemble(tops, groups, pods);
+        let mut workloads = load::assemble(tops, groups, pods);
+        load::mark_held(&mut workloads, self.cluster).await;
         let is_it = |workload: &Workload| workload.is_called(word);
         let found = workloads.iter().any(is_it);
         Ok(found.then(|| Loaded { workloads, hidden: Vec::new() }))

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Workload, created, queue_label};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{KINDS, Kind};
-use crate::cluster::queue::not_installed;
+use crate::cluster::queue::{not_installed, readable};
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
 use crate::print::error::Error;
 
@@ -54,7 +54,24 @@ pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<L
         Err(failure) => return Err(cluster.explain(&group_call, &failure)),
     };
     loaded.workloads = assemble(objects, groups, pods);
+    mark_held(&mut loaded.workloads, cluster).await;
     Ok(loaded)
+}
+
+/// Notes which of them wait in a queue that is held: one request, where any is at a limit; none where queues may not be
+/// read.
+pub(super) async fn mark_held(workloads: &mut [Workload], cluster: &Cluster) {
+    let is_at_limit = |workload: &Workload| {
+        let state = workload.state();
+        state.phase.is_queued() && state.reason.as_deref() == Some("OverLimit")
+    };
+    if !workloads.iter().any(is_at_limit) {
+        return;
+    }
+    let Some(queues) = readable(cluster).await.ok().flatten() else { return };
+    for workload in workloads.iter_mut().filter(|workload| is_at_limit(workload)) {
+        workload.held = queues.held(&workload.queue).map(|queue| queue.name.clone());
+    }
 }
 
 type Objects = Vec<(&'static Kind, Resource, Value)>;
@@ -253,6 +270,7 @@ impl Assembly {
             eviction: None,
             devices: Vec::new(),
             eta: None,
+            held: None,
         });
     }
 
@@ -301,6 +319,7 @@ impl Assembly {
                 eviction: None,
                 devices: Vec::new(),
                 eta: None,
+                held: None,
             })
         });
         self.by_group.insert((namespace, name), at);
@@ -364,6 +383,7 @@ impl Workload {
             eviction: None,
             devices: Vec::new(),
             eta: None,
+            held: None,
         }
     }
 }

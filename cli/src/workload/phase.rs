@@ -250,6 +250,9 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
         let failed = word(text(&failure["reason"]), message);
         return State::because(Phase::Pending, failed, message);
     }
+    if let Some(queue) = &workload.held {
+        return State { code: Some("KAI1202".to_owned()), ..held(queue) };
+    }
     if let Some(explanation) = &workload.explanation {
         return State::explained(explanation);
     }
@@ -283,6 +286,12 @@ fn pending(workload: &Workload, live: &[&Value]) -> State {
         ),
         None => unsaid(workload, live),
     }
+}
+
+/// The state of what waits in a held queue, or below one: whatever else there is, nothing starts before its release.
+fn held(queue: &str) -> State {
+    let message = format!("queue {queue} is held, and nothing starts in it");
+    State::because(Phase::Pending, "QueueHeld", &message)
 }
 
 /// Says why the scheduler has said nothing yet.
