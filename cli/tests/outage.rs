@@ -3,11 +3,12 @@
 
 mod stage;
 
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use stage::Sandbox;
 
@@ -25,6 +26,8 @@ struct State {
     open: Vec<TcpStream>,
     /// Attempts still to be refused.
     refuse: usize,
+    /// True while nothing of what is sent arrives, and no connection ends.
+    is_stalled: bool,
 }
 
 impl Proxy {
@@ -45,8 +48,9 @@ impl Proxy {
                     state.open.push(stream.try_clone().expect("a handle"));
                 }
                 let [from, to] = [&client, &server].map(|s| s.try_clone().expect("a handle"));
-                thread::spawn(move || pass(client, server));
-                thread::spawn(move || pass(to, from));
+                let [forth, back] = [&shared, &shared].map(Arc::clone);
+                thread::spawn(move || pass(client, server, &forth));
+                thread::spawn(move || pass(to, from, &back));
             }
         });
         Self { port, state }
@@ -61,14 +65,27 @@ impl Proxy {
         }
     }
 
+    /// Lets nothing through any more.
+    fn stall(&self) {
+        self.state.lock().expect("nobody panics with it").is_stalled = true;
+    }
+
     fn is_through(&self) -> bool {
         self.state.lock().expect("nobody panics with it").refuse == 0
     }
 }
 
 /// Passes on what comes until either side ends.
-fn pass(mut from: TcpStream, mut to: TcpStream) {
-    let _ended = io::copy(&mut from, &mut to);
+fn pass(mut from: TcpStream, mut to: TcpStream, state: &Mutex<State>) {
+    let mut bytes = [0; 16_384];
+    while let Ok(count) = from.read(&mut bytes) {
+        while state.lock().expect("nobody panics with it").is_stalled {
+            thread::sleep(Duration::from_millis(50));
+        }
+        if count == 0 || to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
     let _closed = to.shutdown(Shutdown::Both);
 }
 
@@ -153,4 +170,25 @@ fn what_is_waited_for_is_waited_for_through_an_outage() {
     let back = rest.find("the API server answers again");
     assert!(ended.success(), "{rest}");
     assert!(rest.contains("trying again") && back < rest.find("Succeeded"), "{rest}");
+}
+
+#[test]
+fn the_time_to_wait_is_over_when_it_is_over() {
+    let world = World::start();
+    world.run("submit job long --gpu 1 --image busybox -- sleep 1000");
+    let begin = Instant::now();
+    let mut wait = world.command("wait long --timeout 4s");
+    let mut talk = BufReader::new(wait.stderr.take().expect("it is piped"));
+    let mut first = String::new();
+    while !first.contains("long") {
+        assert!(talk.read_line(&mut first).expect("it is text") > 0, "{first}");
+    }
+    // From here on the server says nothing, and its connections stay open.
+    world.proxy.stall();
+    let mut rest = String::new();
+    talk.read_to_string(&mut rest).expect("it is text");
+    let ended = wait.wait().expect("it ended");
+    assert_eq!(ended.code(), Some(124), "{rest}");
+    assert!(rest.contains("still waiting after"), "{rest}");
+    assert!(begin.elapsed() < Duration::from_secs(10), "it took {:?}", begin.elapsed());
 }

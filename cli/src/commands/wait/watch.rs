@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use tokio::task::JoinHandle;
+
 use super::goal::Goal;
 use crate::cluster::Cluster;
 use crate::cluster::queue::count;
@@ -64,6 +66,16 @@ pub(super) struct Watch<'c> {
     outage: Outage,
     /// When it was last estimated when they start.
     estimated: Option<Instant>,
+    /// An estimate that is being made, beside the waiting.
+    estimate: Option<JoinHandle<Vec<String>>>,
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(estimate) = &self.estimate {
+            estimate.abort();
+        }
+    }
 }
 
 /// Times between two looks: the first soon, since most answers come soon.
@@ -95,6 +107,7 @@ impl<'c> Watch<'c> {
             pause: FIRST,
             outage: Outage::default(),
             estimated: None,
+            estimate: None,
         }
     }
 
@@ -118,7 +131,7 @@ impl<'c> Watch<'c> {
             if !reached.is_empty() {
                 return Ok(reached);
             }
-            let left = self.timeout.map(|timeout| timeout.saturating_sub(self.begin.elapsed()));
+            let left = self.left();
             if left == Some(Duration::ZERO) {
                 self.say_what_is_left(out);
                 return Ok(Vec::new());
@@ -128,26 +141,43 @@ impl<'c> Watch<'c> {
         }
     }
 
+    /// Returns what is left of the time that it may take.
+    fn left(&self) -> Option<Duration> {
+        self.timeout.map(|timeout| timeout.saturating_sub(self.begin.elapsed()))
+    }
+
+    /// Reads the workloads; none while the server is away, or once the time is over.
+    async fn load(&mut self, out: &mut Output) -> Result<Option<Loaded>, Error> {
+        let left = self.left().unwrap_or(Duration::MAX);
+        let read = async {
+            let mut loaded = load(self.cluster, self.scope.as_deref()).await?;
+            if matches!(self.goal, Goal::Position(_)) {
+                loaded.find_positions(self.cluster).await;
+            }
+            Ok(loaded)
+        };
+        match tokio::time::timeout(left, read).await {
+            Ok(loaded) => self.outage.sit_out(loaded, out),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Looks once.
     async fn look(&mut self, out: &mut Output) -> Result<Vec<Reached>, Error> {
-        let loaded = load(self.cluster, self.scope.as_deref()).await;
-        let Some(mut loaded) = self.outage.sit_out(loaded, out)? else { return Ok(Vec::new()) };
-        if matches!(self.goal, Goal::Position(_)) {
-            loaded.find_positions(self.cluster).await;
-        }
+        let Some(loaded) = self.load(out).await? else { return Ok(Vec::new()) };
         let mut reached = Vec::new();
         let mut open = Vec::new();
         for mut seen in std::mem::take(&mut self.open) {
             match seen.look(&loaded, self.goal, self.cluster, out).await? {
                 Some(exit) => {
-                    let (workload, state) = seen.last.unzip();
+                    let (workload, state) = seen.last.take().unzip();
                     reached.push(Reached { target: seen.target, workload, state, exit });
                 }
                 None => open.push(seen),
             }
         }
         self.open = open;
-        if reached.is_empty() && self.is_estimate_due() && out.talks() {
+        if reached.is_empty() && out.talks() {
             self.estimate(out).await;
         }
         Ok(reached)
@@ -160,26 +190,31 @@ impl<'c> Watch<'c> {
         }
     }
 
-    /// Says of those that wait for nodes where they stand, and when they start as far as anything tells.
+    /// Says of those that wait for nodes where they stand, and when they start as far as anything tells. It is worked out
+    /// beside the waiting, which it never makes longer.
     async fn estimate(&mut self, out: &mut Output) {
+        if self.estimate.as_ref().is_some_and(JoinHandle::is_finished)
+            && let Some(made) = self.estimate.take()
+            && let Ok(said) = made.await
+        {
+            for line in &said {
+                out.talk(line);
+            }
+            // The moving line goes on with what is known now.
+            match said.as_slice() {
+                [one] => out.wait_for(one),
+                many => out.wait_for(&format!("waiting for {}", count(many.len(), "workload"))),
+            }
+        }
+        if self.estimate.is_some() || !self.is_estimate_due() {
+            return;
+        }
         let last = self.open.iter().filter_map(|seen| seen.last.as_ref());
         let queued = last.filter(|(_, state)| state.phase.is_queued());
         let workloads: Vec<Workload> = queued.map(|(workload, _)| workload.clone()).collect();
-        if workloads.is_empty() {
-            return;
-        }
-        self.estimated = Some(Instant::now());
-        let mut loaded = Loaded { workloads, hidden: Vec::new() };
-        loaded.find_positions(self.cluster).await;
-        Box::pin(eta::find(&mut loaded.workloads, self.cluster, out)).await;
-        let said: Vec<String> = loaded.workloads.iter().filter_map(outlook).collect();
-        for line in &said {
-            out.talk(line);
-        }
-        // The moving line goes on with what is known now.
-        match said.as_slice() {
-            [one] => out.wait_for(one),
-            many => out.wait_for(&format!("waiting for {}", count(many.len(), "workload"))),
+        if !workloads.is_empty() {
+            self.estimated = Some(Instant::now());
+            self.estimate = Some(tokio::spawn(estimated(workloads, self.cluster.clone())));
         }
     }
 
@@ -237,6 +272,15 @@ async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
             .into(),
         None => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into(),
     }
+}
+
+/// Says where workloads stand, and when they start.
+async fn estimated(workloads: Vec<Workload>, cluster: Cluster) -> Vec<String> {
+    let mut loaded = Loaded { workloads, hidden: Vec::new() };
+    loaded.find_positions(&cluster).await;
+    let mut nowhere = Output::given(Box::new(std::io::sink()), Box::new(std::io::sink()));
+    Box::pin(eta::find(&mut loaded.workloads, &cluster, &mut nowhere)).await;
+    loaded.workloads.iter().filter_map(outlook).collect()
 }
 
 /// Says where a workload stands, and when it starts.
