@@ -172,7 +172,10 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let objects: Vec<Value> =
         rendered.workloads().map(|object| in_namespace(object.clone(), &namespace)).collect();
     let wish = Wish { changes: &changes, objects: &objects, horizon_seconds };
-    let outcome = situation.plan(&wish)?;
+    let outcome = match &cluster {
+        Some(cluster) => situation.plan_on(cluster, &wish).await?,
+        None => situation.plan(&wish)?,
+    };
     show(&outcome, &situation, &format, &args.sheet, context)?;
     if format.is_table() {
         let counts = &situation.snapshot.counts;

@@ -89,6 +89,7 @@ impl<'c> Comparison<'c> {
                 .collect(),
             evicted: self.victims(&start, [&was, &is], is_changed),
             queues: self.shares([&was, &is]),
+            waits: [&was, &is].into_iter().any(Trial::waits),
             ..Outcome::default()
         };
         if is_changed {

@@ -36,7 +36,10 @@ pub(crate) async fn find(workloads: &mut [Workload], cluster: &Cluster, out: &mu
         return;
     }
     let reading = Reading { cluster, shard: kai_api::names::DEFAULT_SHARD, save: None };
-    let situation = Situation::live(reading, out).await.map_err(|error| first(&error));
+    let mut situation = Situation::live(reading, out).await.map_err(|error| first(&error));
+    if let Ok(situation) = &mut situation {
+        situation.learn(cluster).await;
+    }
     let wanted: BTreeSet<String> = waiting.iter().flat_map(|workload| keys(workload)).collect();
     let etas = situation.and_then(|situation| situation.etas(&wanted));
     for workload in &mut waiting {

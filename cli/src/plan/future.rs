@@ -119,4 +119,6 @@ pub(super) struct RunTimes {
     pub(super) longest: BTreeMap<GroupId, Millis>,
     /// Runs that have ended.
     pub(super) past: Past,
+    /// True once the cluster was asked for both.
+    pub(super) is_known: bool,
 }

@@ -32,6 +32,9 @@ pub(crate) struct Outcome {
     pub(crate) queues: Vec<Share>,
     /// Holds what was taken for granted.
     pub(crate) assumptions: Vec<String>,
+    /// True where some work does not run, before or after.
+    #[serde(skip)]
+    pub(crate) waits: bool,
 }
 
 /// When work starts.

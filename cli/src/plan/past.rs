@@ -1,9 +1,9 @@
 //! Describes what tells how long work runs: deadlines that workloads have, and the runs that `DailyRecords` tell of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use futures::future::join_all;
 use kai_api::daily_record::{Outcome, WorkloadRecord};
-use kai_scheduler::snapshot::Part;
 use kai_sim::past::{Past, Work};
 use serde_json::Value;
 
@@ -40,33 +40,41 @@ pub(super) fn longest(object: &Value) -> Option<i64> {
 /// Holds what was read, and what not, a sentence each.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// For a snapshot: how long groups may run.
-    pub(super) parts: Vec<Part>,
+    /// For how many seconds groups may run, by namespace and name.
+    pub(super) longest: Vec<(String, i64)>,
     pub(super) past: Past,
     pub(super) left_out: Vec<String>,
 }
 
-/// Reads deadlines and the past, of all namespaces; what may not be read is said.
-pub(super) async fn read(cluster: &Cluster) -> Told {
+/// More namespaces than are read one by one.
+const NAMESPACES_MAX: usize = 8;
+
+/// Reads deadlines and the past of some namespaces, or of all, as where these are many; what may not be read is said.
+pub(super) async fn read(cluster: &Cluster, namespaces: Option<&BTreeSet<String>>) -> Told {
+    let few = namespaces.filter(|namespaces| namespaces.len() <= NAMESPACES_MAX);
+    let scopes: Vec<Option<&str>> = match few {
+        Some(few) => few.iter().map(|namespace| Some(namespace.as_str())).collect(),
+        None => vec![None],
+    };
     let mut told = Told::default();
-    let (deadlines, days) = futures::join!(deadlines(cluster), past(cluster));
+    let (deadlines, days) = futures::join!(deadlines(cluster, &scopes), past(cluster, &scopes));
     for (resource, found) in deadlines {
         match found {
-            Ok(parts) => told.parts.extend(parts),
+            Ok(longest) => told.longest.extend(longest),
             Err(_) => told.left_out.push(format!("{resource}: how long they may run is not known")),
         }
     }
     match days {
-        Ok(days) => told.past = runs(days.unwrap_or_default()),
+        Ok(days) => told.past = runs(days),
         Err(_) => told.left_out.push("dailyrecords: how long work ran is not known".to_owned()),
     }
     told
 }
 
-type Limits = (String, Result<Vec<Part>, Failure>);
+type Limits = (String, Result<Vec<(String, i64)>, Failure>);
 
 /// The deadlines of all kinds that have such and are served.
-async fn deadlines(cluster: &Cluster) -> Vec<Limits> {
+async fn deadlines(cluster: &Cluster, scopes: &[Option<&str>]) -> Vec<Limits> {
     let Ok(groups) = cluster.groups().await else { return Vec::new() };
     let served = |kind: &'static Kind| {
         if kind.group == "batch" {
@@ -78,15 +86,20 @@ async fn deadlines(cluster: &Cluster) -> Vec<Limits> {
     };
     let kinds = KINDS.iter().filter(|kind| LIMITED.contains(&kind.name));
     let each = kinds.filter_map(served).map(|resource| async move {
-        let found = limits(cluster, &resource).await;
-        (resource.in_rbac(), found)
+        let within = scopes.iter().map(|scope| limits(cluster, &resource, *scope));
+        let found = join_all(within).await.into_iter().collect::<Result<Vec<_>, _>>();
+        (resource.in_rbac(), found.map(|parts| parts.into_iter().flatten().collect()))
     });
-    futures::future::join_all(each).await
+    join_all(each).await
 }
 
 /// The deadlines of one kind, a page at a time.
-async fn limits(cluster: &Cluster, resource: &Resource) -> Result<Vec<Part>, Failure> {
-    let call = Call::new("list", resource);
+async fn limits(
+    cluster: &Cluster,
+    resource: &Resource,
+    namespace: Option<&str>,
+) -> Result<Vec<(String, i64)>, Failure> {
+    let call = Call::new("list", resource).namespace(namespace);
     let of_queues = Select { labels: names::QUEUE, fields: "" };
     let (mut parts, mut next) = (Vec::new(), String::new());
     loop {
@@ -99,7 +112,7 @@ async fn limits(cluster: &Cluster, resource: &Resource) -> Result<Vec<Part>, Fai
         parts.extend(items.filter_map(|object| {
             let meta = &object["metadata"];
             let [namespace, name, uid] = ["namespace", "name", "uid"].map(|key| text(&meta[key]));
-            Some(Part::RunTime(format!("{namespace}/pg-{name}-{uid}"), longest(object)?))
+            Some((format!("{namespace}/pg-{name}-{uid}"), longest(object)?))
         }));
         text(&page["metadata"]["continue"]).clone_into(&mut next);
         if next.is_empty() {
@@ -108,15 +121,18 @@ async fn limits(cluster: &Cluster, resource: &Resource) -> Result<Vec<Part>, Fai
     }
 }
 
-/// The records of the last days: of all namespaces, or of the user's own.
-async fn past(cluster: &Cluster) -> Result<Option<Vec<Day>>, Failure> {
+/// The records of the last days: of these namespaces, or of the user's own where no more may be read.
+async fn past(cluster: &Cluster, scopes: &[Option<&str>]) -> Result<Vec<Day>, Failure> {
     let selector = records::selector(records::last(DAYS).into_iter());
-    match records::read(cluster, None, &selector).await {
+    let within = scopes.iter().map(|scope| records::read(cluster, *scope, &selector));
+    let told = join_all(within).await.into_iter().collect::<Result<Vec<_>, _>>();
+    let told = match told {
         Err(failure) if failure.is_forbidden() => {
-            records::read(cluster, Some(&cluster.namespace), &selector).await
+            vec![records::read(cluster, Some(&cluster.namespace), &selector).await?]
         }
-        told => told,
-    }
+        told => told?,
+    };
+    Ok(told.into_iter().flatten().flatten().collect())
 }
 
 /// The runs of these days that have ended and were not broken off by an eviction. Pure.

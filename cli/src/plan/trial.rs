@@ -62,6 +62,11 @@ impl<'f> Trial<'f> {
         Self { course, evicted, promised, started }
     }
 
+    /// Tells whether some work does not run.
+    pub(super) fn waits(&self) -> bool {
+        self.course.cluster.groups().any(|(group, _)| !self.course.is_running(group))
+    }
+
     /// The cluster at rest, from which time passes.
     pub(super) fn outset<'t>(&'t self, config: &'t Config) -> Outset<'t> {
         Outset { cluster: &self.course.cluster, config, now: self.course.now }

@@ -83,7 +83,7 @@ pub(super) async fn run(
         .collect();
     let horizon_seconds = HORIZON_SECONDS;
     let wish = Wish { objects: &objects, horizon_seconds, ..Wish::default() };
-    let outcome = situation.plan(&wish)?;
+    let outcome = situation.plan_on(&cluster, &wish).await?;
     let exit = words::exit(&outcome, is_exit_asked);
     let others = if words::exit(&outcome, true) == Exit::Ok {
         Vec::new()

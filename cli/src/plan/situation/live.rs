@@ -1,8 +1,10 @@
 //! The cluster behind the API server, through a snapshot in a file of its own: what is planned on can be kept.
 
+use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::path::Path;
 
+use kai_scheduler::names::Number;
 use kai_scheduler::snapshot::{Header, Part, Snapshot, configuration, parameters, write};
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
@@ -10,6 +12,7 @@ use tokio::sync::mpsc;
 use super::{Origin, Situation};
 use crate::cluster::Cluster;
 use crate::plan::collect::{self, Collector};
+use crate::plan::outcome::{Outcome, Wish};
 use crate::plan::{past, settings};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
@@ -57,12 +60,19 @@ pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situa
         is_quiet: true,
     };
     out.wait_for("reading the cluster");
-    let (collected, told) = futures::join!(collector.collect(out), past::read(cluster));
+    let collected = collector.collect(out).await;
+    // A snapshot that is kept is planned on later, when nobody can be asked.
+    let told = match save {
+        Some(_) => Some(past::read(cluster, None).await),
+        None => None,
+    };
     out.waited();
-    let left_out = told.left_out.into_iter().map(Part::LeftOut);
-    for part in told.parts.into_iter().chain(left_out) {
+    for (group, seconds) in told.iter().flat_map(|told| &told.longest) {
         // A writer that is gone tells why itself.
-        let _ = parts.send(part).await;
+        let _ = parts.send(Part::RunTime(group.clone(), *seconds)).await;
+    }
+    for what in told.iter().flat_map(|told| &told.left_out) {
+        let _ = parts.send(Part::LeftOut(what.clone())).await;
     }
     drop(parts);
     let written = written.await.map_err(|error| failed(&error))?;
@@ -76,8 +86,47 @@ pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situa
     }
     let snapshot = Snapshot::read(temporary.path()).map_err(|error| failed(&error.problem))?;
     let mut situation = Situation::new(snapshot, Origin::Cluster);
-    situation.times.past = told.past;
+    if let Some(told) = told {
+        situation.times.past = told.past;
+        situation.times.is_known = true;
+    }
     Ok(situation)
+}
+
+impl Situation {
+    /// Plans on a cluster that can be asked. For how long work runs is read only where something waits, and that matters.
+    ///
+    /// # Errors
+    /// As [`Situation::plan`].
+    pub(crate) async fn plan_on(
+        &mut self,
+        cluster: &Cluster,
+        wish: &Wish<'_>,
+    ) -> Result<Outcome, Error> {
+        let at_once = self.plan(&Wish { horizon_seconds: 0, ..*wish })?;
+        if wish.horizon_seconds == 0 || !at_once.waits {
+            return Ok(at_once);
+        }
+        self.learn(cluster).await;
+        self.plan(wish)
+    }
+
+    /// Reads for how long work may run, and how long such work ran, once.
+    pub(in crate::plan) async fn learn(&mut self, cluster: &Cluster) {
+        if self.times.is_known {
+            return;
+        }
+        let names = &self.snapshot.ingest.context.names;
+        let groups = self.snapshot.cluster.groups().map(|(group, _)| group.number());
+        let namespaces: BTreeSet<String> =
+            groups.map(|group| names.group_name(group).0.to_owned()).collect();
+        let told = past::read(cluster, Some(&namespaces)).await;
+        self.snapshot.run_times.extend(told.longest);
+        self.assumptions.extend(told.left_out);
+        self.times.past = told.past;
+        self.times.is_known = true;
+        self.read_times();
+    }
 }
 
 fn failed(cause: &impl std::fmt::Display) -> Error {
