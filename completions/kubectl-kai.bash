@@ -10614,7 +10614,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__top)
-            opts="-q -w -n -A -o -v -s -h --node --queue --jq --sort-by --limit --no-headers --show-labels --watch --live --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help gpus nodes queues workloads"
+            opts="-q -i -w -n -A -o -v -s -h --node --queue --interactive --jq --sort-by --limit --no-headers --show-labels --watch --live --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help gpus nodes queues workloads"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -757,6 +757,8 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand --tls-server-name 'Name expected in the certificate of the API server'
             cand --request-timeout 'Longest wait for one request, as 5s or 1m'
             cand --cache-dir 'Folder for the completion cache'
+            cand -i 'Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys'
+            cand --interactive 'Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys'
             cand --no-headers 'Print no header line'
             cand --show-labels 'Add a column with the labels'
             cand -w 'Go on, and print what changes below'

@@ -680,6 +680,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l certific
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s i -l interactive -d 'Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -l show-labels -d 'Add a column with the labels'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand top" -s w -l watch -d 'Go on, and print what changes below'

@@ -718,6 +718,7 @@ module completions {
   export extern "kubectl-kai top" [
     --node: string            # Only this node, or those of a pattern with *, repeatable
     --queue(-q): string       # Only devices that work of this queue, or of those below it, holds
+    --interactive(-i)         # Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys
     --jq: string              # Print what a jq expression makes of the JSON, texts without quotes
     --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
     --limit: string           # Print the first ones only

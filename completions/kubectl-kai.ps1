@@ -776,6 +776,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the certificate of the API server')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Longest wait for one request, as 5s or 1m')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Folder for the completion cache')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys')
+            [CompletionResult]::new('--interactive', '--interactive', [CompletionResultType]::ParameterName, 'Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print no header line')
             [CompletionResult]::new('--show-labels', '--show-labels', [CompletionResultType]::ParameterName, 'Add a column with the labels')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on, and print what changes below')

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::print::error::Error;
 pub(crate) use failure::{Failure, Refusal};
-pub(crate) use mirror::Mirror;
+pub(crate) use mirror::{Mirror, Slim};
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
@@ -140,9 +140,9 @@ impl Cluster {
         self
     }
 
-    /// Reads each thing once, and has it kept up to date from then on.
-    pub(crate) fn mirrored(&mut self) -> Arc<Mirror> {
-        Arc::clone(self.mirror.get_or_insert_default())
+    /// Reads each thing once, and has it kept up to date from then on; of each object what a function leaves of it.
+    pub(crate) fn mirrored(&mut self, slim: Slim) -> Arc<Mirror> {
+        Arc::clone(self.mirror.get_or_insert_with(|| Arc::new(Mirror::new(slim))))
     }
 
     /// Sends a request and reads the whole answer.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::cluster::{Cluster, Mirror};
+use crate::cluster::{Cluster, Mirror, Slim};
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit};
 use crate::print::output::{Color, Output};
@@ -140,13 +140,13 @@ impl Context {
         Ok(cluster)
     }
 
-    /// Has all that commands read from now on kept up to date by watches.
+    /// Has all that commands read from now on kept up to date by watches; of each object what a function leaves of it.
     ///
     /// # Errors
     /// As [`Context::cluster`].
-    pub(crate) async fn mirror(&mut self) -> Result<Arc<Mirror>, Error> {
+    pub(crate) async fn mirror(&mut self, slim: Slim) -> Result<Arc<Mirror>, Error> {
         let mut cluster = self.cluster().await?;
-        let mirror = cluster.mirrored();
+        let mirror = cluster.mirrored(slim);
         self.connected = Some(cluster);
         Ok(mirror)
     }

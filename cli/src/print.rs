@@ -13,5 +13,6 @@ mod progress;
 pub(crate) mod report;
 pub(crate) mod screen;
 pub(crate) mod table;
+pub(crate) mod terminal;
 pub(crate) mod time;
 pub(crate) mod yaml;

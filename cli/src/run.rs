@@ -53,7 +53,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Exec(args) => Box::pin(exec::run(&args, context)).await,
         Command::PortForward(args) => Box::pin(port_forward::run(&args, context)).await,
         Command::Queues(args) => queues::run(*args, context).await,
-        Command::Top(args) => top::run(&args, context).await,
+        Command::Top(args) => top::run(&args, context, run).await,
         Command::History(args) => history::run(&args, context).await,
         Command::Usage(args) => history::run_usage(&args, context).await,
         Command::Suspend(args) => suspend::run(&args, true, context).await,
@@ -90,13 +90,13 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
     let taken = match command {
         Command::List(_)
         | Command::Queues(_)
-        | Command::Top(_)
         | Command::History(_)
         | Command::Usage(_)
         | Command::Install(_)
         | Command::Doctor(_)
         | Command::Simulate(_)
         | Command::Config(_) => true,
+        Command::Top(args) => !args.interactive() || format.is_table(),
         Command::Explain(args) => args.is_table() || format != Format::Csv,
         Command::Snapshot(args) => args.is_table() || format != Format::Csv,
         Command::Submit(_) | Command::Describe(_) | Command::Delete(_) | Command::Version(_) => {

@@ -55,15 +55,24 @@ struct News {
     troubles: Mutex<BTreeMap<String, String>>,
 }
 
+/// Drops what nobody reads of an object, before it is kept.
+pub(crate) type Slim = fn(&mut Value);
+
 /// The copy.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Mirror {
+    slim: Slim,
     lists: Mutex<HashMap<String, Arc<List>>>,
     answers: Mutex<HashMap<String, (Instant, Value)>>,
     news: Arc<News>,
 }
 
 impl Mirror {
+    /// A copy that keeps of each object what a function leaves of it.
+    pub(super) fn new(slim: Slim) -> Self {
+        Self { slim, lists: Mutex::default(), answers: Mutex::default(), news: Arc::default() }
+    }
+
     /// Reads a list; the first time from the server, whose watch goes on from there.
     pub(super) async fn list(
         &self,
@@ -155,75 +164,109 @@ impl Mirror {
             config = config.fields(select.fields);
         }
         let (tell, known) = watch::channel(Known::Nothing);
-        let task = tokio::spawn(follow(key, api, config, tell, Arc::clone(&self.news)));
+        let follower = Follower { key, slim: self.slim, tell, news: Arc::clone(&self.news) };
+        let task = tokio::spawn(follower.run(api, config));
         List { known, task: task.abort_handle() }
     }
 }
 
 /// Follows a list until its task is dropped.
-async fn follow(
+struct Follower {
     key: String,
-    api: Api<DynamicObject>,
-    config: watcher::Config,
+    slim: Slim,
     tell: watch::Sender<Known>,
     news: Arc<News>,
-) {
-    let pauses = watcher::DefaultBackoff::default();
-    let events = watcher(api, config).backoff(Pauses(pauses));
-    futures::pin_mut!(events);
-    let mut listed = Objects::new();
-    while let Some(event) = events.next().await {
-        let event = match event {
-            Ok(event) => event,
-            Err(error) => {
-                let failure = failure(error);
-                if matches!(*tell.borrow(), Known::Nothing) {
-                    tell.send_replace(Known::Failed(failure));
-                    return;
-                }
-                news.trouble(&key, Some(failure.to_string()));
-                continue;
-            }
-        };
-        news.trouble(&key, None);
-        match event {
-            watcher::Event::Init => listed.clear(),
-            watcher::Event::InitApply(object) => {
-                listed.extend(keyed(&object));
-                continue;
-            }
-            watcher::Event::InitDone => {
-                tell.send_replace(Known::Objects(std::mem::take(&mut listed)));
-            }
-            watcher::Event::Apply(object) => change(&tell, |all| all.extend(keyed(&object))),
-            watcher::Event::Delete(object) => change(&tell, |all| {
-                all.remove(&key_of(&object));
-            }),
-        }
-        news.changed.notify_one();
-    }
 }
 
-fn change(tell: &watch::Sender<Known>, edit: impl FnOnce(&mut Objects)) {
-    tell.send_modify(|known| {
-        if let Known::Objects(objects) = known {
-            edit(objects);
+impl Follower {
+    async fn run(self, api: Api<DynamicObject>, config: watcher::Config) {
+        let pauses = watcher::DefaultBackoff::default();
+        let events = watcher(api, config).backoff(Pauses(pauses));
+        futures::pin_mut!(events);
+        let mut listed = Objects::new();
+        while let Some(event) = events.next().await {
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    let failure = failure(error);
+                    if matches!(*self.tell.borrow(), Known::Nothing) {
+                        self.tell.send_replace(Known::Failed(failure));
+                        return;
+                    }
+                    self.news.trouble(&self.key, Some(failure.to_string()));
+                    continue;
+                }
+            };
+            self.news.trouble(&self.key, None);
+            if self.take(event, &mut listed) {
+                self.news.changed.notify_one();
+            }
         }
-    });
+    }
+
+    /// Takes an event; tells whether anything is otherwise than before.
+    fn take(&self, event: watcher::Event<DynamicObject>, listed: &mut Objects) -> bool {
+        match event {
+            watcher::Event::Init => {
+                listed.clear();
+                false
+            }
+            watcher::Event::InitApply(object) => {
+                listed.extend(self.keyed(&object));
+                false
+            }
+            watcher::Event::InitDone => {
+                let listed = std::mem::take(listed);
+                self.change(|known| {
+                    let is_new = !matches!(known, Known::Objects(old) if *old == listed);
+                    *known = Known::Objects(listed);
+                    is_new
+                })
+            }
+            watcher::Event::Apply(object) => {
+                let Some((key, object)) = self.keyed(&object) else { return false };
+                self.change(|known| match known {
+                    Known::Objects(all) if all.get(&key) == Some(&object) => false,
+                    Known::Objects(all) => {
+                        all.insert(key, object);
+                        true
+                    }
+                    Known::Nothing | Known::Failed(_) => false,
+                })
+            }
+            watcher::Event::Delete(object) => self.change(|known| match known {
+                Known::Objects(all) => all.remove(&key_of(&object)).is_some(),
+                Known::Nothing | Known::Failed(_) => false,
+            }),
+        }
+    }
+
+    /// Edits what is known; tells whether the edit changed anything.
+    fn change(&self, edit: impl FnOnce(&mut Known) -> bool) -> bool {
+        self.tell.send_if_modified(edit)
+    }
+
+    /// The object as JSON, under its name; without what nobody reads here: who manages which field, its version, and
+    /// signs of life of what is as it was.
+    fn keyed(&self, object: &DynamicObject) -> Option<((String, String), Value)> {
+        let mut value = serde_json::to_value(object).ok()?;
+        if let Some(Value::Object(meta)) = value.get_mut("metadata") {
+            meta.remove("managedFields");
+            meta.remove("resourceVersion");
+        }
+        let conditions = value.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+        for condition in conditions.into_iter().flatten().filter_map(Value::as_object_mut) {
+            condition.remove("lastHeartbeatTime");
+            condition.remove("lastProbeTime");
+        }
+        (self.slim)(&mut value);
+        Some((key_of(object), value))
+    }
 }
 
 fn key_of(object: &DynamicObject) -> (String, String) {
     let meta = &object.metadata;
     (meta.namespace.clone().unwrap_or_default(), meta.name.clone().unwrap_or_default())
-}
-
-/// The object as JSON, under its name; without the list of who manages which field, which nobody reads here.
-fn keyed(object: &DynamicObject) -> Option<((String, String), Value)> {
-    let mut value = serde_json::to_value(object).ok()?;
-    if let Some(Value::Object(meta)) = value.get_mut("metadata") {
-        meta.remove("managedFields");
-    }
-    Some((key_of(object), value))
 }
 
 fn failure(error: watcher::Error) -> Failure {
@@ -271,5 +314,39 @@ impl Iterator for Pauses {
 impl kube::runtime::utils::Backoff for Pauses {
     fn reset(&mut self) {
         self.0.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn signs_of_life_are_no_news() {
+        let (tell, _known) = watch::channel(Known::Nothing);
+        let follower =
+            Follower { key: String::new(), slim: |_| {}, tell, news: Arc::new(News::default()) };
+        let node = |version: &str, heartbeat: &str, status: &str| -> DynamicObject {
+            let condition =
+                json!({"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat});
+            serde_json::from_value(json!({"apiVersion": "v1", "kind": "Node",
+                "metadata": {"name": "n", "resourceVersion": version},
+                "status": {"conditions": [condition]}}))
+            .expect("it is an object")
+        };
+        let mut listed = Objects::new();
+        let mut is_news = |event| follower.take(event, &mut listed);
+        assert!(!is_news(watcher::Event::Init));
+        assert!(!is_news(watcher::Event::InitApply(node("1", "a", "True"))));
+        assert!(is_news(watcher::Event::InitDone), "the first list");
+        assert!(!is_news(watcher::Event::Apply(node("2", "b", "True"))), "a heartbeat");
+        assert!(is_news(watcher::Event::Apply(node("3", "c", "False"))), "it is not ready");
+        assert!(!is_news(watcher::Event::Init));
+        assert!(!is_news(watcher::Event::InitApply(node("4", "d", "False"))));
+        assert!(!is_news(watcher::Event::InitDone), "the same list again");
+        assert!(is_news(watcher::Event::Delete(node("5", "e", "False"))));
+        assert!(!is_news(watcher::Event::Delete(node("5", "e", "False"))));
     }
 }

@@ -75,11 +75,14 @@ pub(crate) struct Use {
 }
 
 /// Holds what is known of what queues use and may use; absent where the user may not read it.
-struct Told {
-    uses: Option<BTreeMap<String, Use>>,
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) uses: Option<BTreeMap<String, Use>>,
     /// Fair shares in thousandths of devices.
-    shares: Option<BTreeMap<String, i64>>,
+    pub(crate) shares: Option<BTreeMap<String, i64>>,
 }
+
+pub(crate) use tree::bar;
 
 /// Runs `queues`.
 pub(crate) async fn run(mut args: Args, context: &mut Context) -> Result<Exit, Error> {
@@ -125,24 +128,32 @@ pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
     }
 }
 
+/// Reads all queues with what they use and may use; and says what of that could not be read.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) async fn read_told(cluster: &Cluster) -> Result<(Queues, Told, Option<String>), Error> {
+    let (queues, uses, supply) =
+        futures::join!(read(cluster), uses(cluster), share::supply(cluster));
+    let queues = queues?;
+    let (uses, warning) = match uses {
+        Ok(uses) => (Some(rolled_up(&queues, uses)), None),
+        Err(reason) => {
+            let warning = format!("who uses what is not known: {reason}");
+            (from_status(&queues), Some(warning))
+        }
+    };
+    let shares =
+        uses.as_ref().zip(supply).map(|(uses, supply)| share::shares(&queues, uses, supply));
+    Ok((queues, Told { uses, shares }, warning))
+}
+
 impl Find for Args {
     async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
         let cluster = context.cluster().await?;
-        let (queues, uses, supply) =
-            futures::join!(read(&cluster), uses(&cluster), share::supply(&cluster));
-        let queues = queues?;
+        let (queues, told, warning) = read_told(&cluster).await?;
         let is_unknown = |name: &&String| !queues.0.contains_key(*name);
         Error::all(self.names.iter().filter(is_unknown).map(|n| unknown(&queues, n)).collect())?;
-        let (uses, warning) = match uses {
-            Ok(uses) => (Some(rolled_up(&queues, uses)), None),
-            Err(reason) => {
-                let warning = format!("who uses what is not known: {reason}");
-                (from_status(&queues), Some(warning))
-            }
-        };
-        let shares =
-            uses.as_ref().zip(supply).map(|(uses, supply)| share::shares(&queues, uses, supply));
-        let told = Told { uses, shares };
         if queues.0.is_empty() && format.is_table() {
             context
                 .out

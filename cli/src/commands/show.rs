@@ -68,7 +68,7 @@ pub(crate) async fn show(
 }
 
 /// Waits for Ctrl-C, or for a request to end.
-async fn stopped() {
+pub(crate) async fn stopped() {
     let interrupted = tokio::signal::ctrl_c();
     match signal(SignalKind::terminate()) {
         Ok(mut terminated) => {
@@ -85,7 +85,7 @@ async fn go_on(
     view: &mut View,
     context: &mut Context,
 ) -> Result<Exit, Error> {
-    let mirror = context.mirror().await?;
+    let mirror = context.mirror(|_| {}).await?;
     let mut outage = Outage::default();
     loop {
         let begin = Instant::now();

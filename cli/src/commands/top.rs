@@ -5,6 +5,7 @@
 //! ```
 
 mod draw;
+mod live;
 mod nodes;
 pub(crate) mod row;
 
@@ -20,7 +21,7 @@ use crate::cluster::queue::Queues;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, gpu, names};
 use crate::commands::show::{Find, show};
 use crate::commands::{list, queues};
-use crate::context::Context;
+use crate::context::{Context, Run};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
@@ -40,7 +41,8 @@ Examples:
   kubectl kai top queues                what each queue holds, waits for and is entitled to
   kubectl kai top workloads -A          what each workload holds, the largest first
   kubectl kai top --node 'gpu-*' -q research
-  kubectl kai top -n ana                only what pods of a namespace hold")]
+  kubectl kai top -n ana                only what pods of a namespace hold
+  kubectl kai top -i                    all of it on one screen that follows; ? lists the keys")]
 pub struct Args {
     /// gpus: a line for each device; nodes, queues, workloads: a line for each of these
     #[arg(value_enum, value_name = "WHAT", default_value = "gpus", hide_possible_values = true)]
@@ -51,10 +53,20 @@ pub struct Args {
     /// Only devices that work of this queue, or of those below it, holds
     #[arg(short, long, value_name = "QUEUE")]
     queue: Option<String>,
+    /// Draw nodes, queues and what waits on the whole terminal, and follow; ? lists the keys
+    #[arg(short, long, conflicts_with_all = ["what", "node", "queue", "watch", "live", "jq", "sort_by", "limit", "no_headers", "show_labels"])]
+    interactive: bool,
     #[command(flatten)]
     list: ListFlags,
     #[command(flatten)]
     watch: WatchFlags,
+}
+
+impl Args {
+    /// Tells whether it draws on the whole terminal, and prints nothing.
+    pub(crate) fn interactive(&self) -> bool {
+        self.interactive
+    }
 }
 
 /// Says what gets a line.
@@ -74,8 +86,11 @@ enum What {
     Workloads,
 }
 
-/// Runs `top`.
-pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+/// Runs `top`; the interactive view runs other commands.
+pub(crate) async fn run(args: &Args, context: &mut Context, run: Run) -> Result<Exit, Error> {
+    if args.interactive {
+        return Box::pin(live::run(context, run)).await;
+    }
     let queue = args.queue.clone();
     if matches!(args.what, What::Queues | What::Workloads) && !args.node.is_empty() {
         let what = "--node chooses devices and nodes, and neither is shown";

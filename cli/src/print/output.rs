@@ -202,6 +202,11 @@ impl Output {
         self.stderr.color = decide(self.stderr.terminal);
     }
 
+    /// Tells whether stdout is coloured.
+    pub(crate) fn is_colored(&self) -> bool {
+        self.stdout.color
+    }
+
     /// Tells whether bars and trees must be ASCII.
     pub fn is_ascii(&self) -> bool {
         self.ascii

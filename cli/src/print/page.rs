@@ -51,7 +51,7 @@ impl Page {
 
 /// A text in lines of a width, broken at blanks; lines after the first are two further to the right. A word that is
 /// longer stays whole, so that names can be copied.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let indent = text.len() - text.trim_start_matches(' ').len();
     let mut lines = vec![" ".repeat(indent)];
     let mut is_begun = false;

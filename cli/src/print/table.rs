@@ -168,10 +168,15 @@ fn paint<'c>(line: &str, cells: impl Iterator<Item = &'c Cell>) -> String {
 
 /// Shortens a text to a width, with an ellipsis.
 pub(crate) fn shorten(text: &str, width: usize, out: &Output) -> String {
+    cut(text, width, out.is_ascii())
+}
+
+/// A text that is at most so wide, with dots where something is missing.
+pub(crate) fn cut(text: &str, width: usize, is_ascii: bool) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let end = if out.is_ascii() { "..." } else { "…" };
+    let end = if is_ascii { "..." } else { "…" };
     let mut short = String::new();
     for c in text.chars() {
         if short.width() + c.to_string().width() + end.width() > width {

@@ -26,17 +26,21 @@ pub(crate) struct Supply {
 
 /// Reads nodes and the pods of other schedulers; `None` where the user may not.
 pub(crate) async fn supply(cluster: &Cluster) -> Option<Supply> {
-    let (nodes, pods) = (Resource::new("v1", "Node", "nodes").cluster_wide(), names::pods());
+    let nodes = Resource::new("v1", "Node", "nodes").cluster_wide();
+    let (call, everything) = (Call::new("list", &nodes), Select::default());
+    let (nodes, pods) = futures::join!(cluster.list(&call, &everything), foreign(cluster, None));
+    Some(supply_of(&nodes.ok()??, &pods?))
+}
+
+/// The pods of other schedulers that have not ended, of a namespace or of all; `None` where the user may not.
+pub(crate) async fn foreign(cluster: &Cluster, namespace: Option<&str>) -> Option<Vec<Value>> {
+    let pods = names::pods();
     let fields = format!(
         "spec.schedulerName!={},status.phase!=Succeeded,status.phase!=Failed",
         names::SCHEDULER
     );
-    let (node_call, pod_call) = (Call::new("list", &nodes), Call::new("list", &pods));
-    let everything = Select::default();
-    let others = Select { fields: &fields, labels: "" };
-    let (nodes, pods) =
-        futures::join!(cluster.list(&node_call, &everything), cluster.list(&pod_call, &others));
-    Some(supply_of(&nodes.ok()??, &pods.ok()??))
+    let call = Call::new("list", &pods).namespace(namespace);
+    cluster.list(&call, &Select { fields: &fields, labels: "" }).await.ok()?
 }
 
 fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {

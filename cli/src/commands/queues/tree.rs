@@ -13,7 +13,7 @@ use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
 
 /// Width of a bar in characters.
-const BAR: u64 = 20;
+const BAR: usize = 20;
 
 /// The trees below some queues, or all trees.
 pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output) -> Report {
@@ -116,7 +116,7 @@ impl Walk<'_> {
         let milli = used.as_ref().map_or(0, |u| u.used.milli);
         vec![
             format!("{stem}{}", queue.name).into(),
-            bar(milli, quota.milli(), self.ascii).into(),
+            bar(milli, quota.milli(), BAR, self.ascii).into(),
             format!("{used_text} / {quota_text}").into(),
             share.map_or_else(|| "-".to_owned(), |milli| share::show(*milli)).into(),
             queue.gpu.limit.show().into(),
@@ -152,22 +152,23 @@ fn note(queue: &Queue, used_milli: u64, queues: &Queues) -> Cell {
     }
 }
 
-/// A bar of what is used inside the quota, above it, and what of the quota is free.
-fn bar(used: u64, quota: Option<u64>, ascii: bool) -> String {
+/// A bar, so many characters wide, of what is used inside the quota, above it, and what of the quota is free.
+pub(crate) fn bar(used: u64, quota: Option<u64>, width: usize, ascii: bool) -> String {
     let (full, over, free) = if ascii { ("#", "+", ".") } else { ("█", "▓", "·") };
     let quota = quota.unwrap_or(used);
     let whole = used.max(quota);
     if whole == 0 {
-        return free.repeat(usize::try_from(BAR).unwrap_or(0));
+        return free.repeat(width);
     }
+    let all = u64::try_from(width).unwrap_or(0);
     // Rounded to the nearest character, but what is there is seen.
-    let cells = |milli: u64| ((milli * BAR * 2 + whole) / (whole * 2)).max(u64::from(milli > 0));
+    let cells = |milli: u64| ((milli * all * 2 + whole) / (whole * 2)).max(u64::from(milli > 0));
     let over_cells = cells(used.saturating_sub(quota));
-    let full_cells = cells(used.min(quota)).min(BAR - over_cells);
+    let full_cells = cells(used.min(quota)).min(all - over_cells);
     let n = |count: u64| usize::try_from(count).unwrap_or(0);
     full.repeat(n(full_cells))
         + &over.repeat(n(over_cells))
-        + &free.repeat(n(BAR - full_cells - over_cells))
+        + &free.repeat(n(all - full_cells - over_cells))
 }
 
 fn row_of(queue: &Queue, cells: Vec<Cell>) -> Row {
@@ -253,7 +254,7 @@ fn min_runtime(queue: &Queue) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::bar;
+    use super::{BAR, bar};
 
     #[test]
     fn bars_show_what_is_inside_and_above_the_quota() {
@@ -266,7 +267,7 @@ mod tests {
             (0, Some(0), "...................."),
             (3000, None, "####################"),
         ] {
-            assert_eq!(bar(used, quota, true), expect, "{used} of {quota:?}");
+            assert_eq!(bar(used, quota, BAR, true), expect, "{used} of {quota:?}");
         }
     }
 }

@@ -1,0 +1,135 @@
+//! Reads what the view shows, from lists that watches keep up to date.
+
+use kai_api::names::namespace;
+use serde_json::Value;
+
+use crate::cluster::{Call, Cluster, Resource, Select};
+use crate::commands::queues::{self, share};
+use crate::commands::top::live::picture::{Parts, Picture};
+use crate::commands::top::nodes::{self, Scene};
+use crate::commands::top::seen;
+use crate::print::error::{Error, Exit};
+use crate::workload::evicted::find_evictions;
+use crate::workload::{Loaded, is_bound, is_over, load};
+
+/// Says of what a picture is made.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub(super) cluster: Cluster,
+    /// Only workloads of this namespace are listed.
+    pub(super) namespace: Option<String>,
+}
+
+impl Wanted {
+    /// Reads a picture.
+    ///
+    /// # Errors
+    /// The server cannot be asked, KAI is not installed, or not even the pods of the own namespace may be read.
+    pub(super) async fn read(self) -> Result<Picture, Error> {
+        let Self { cluster, namespace: only } = self;
+        let mut notes = Vec::new();
+        let (mut loaded, is_complete) = workloads(&cluster, &mut notes).await?;
+        let scope = (!is_complete).then_some(cluster.namespace.as_str());
+        find_evictions(&mut loaded.workloads, &cluster, scope).await;
+        loaded.find_positions(&cluster).await;
+        let (found, queues, others, reserved) = futures::join!(
+            nodes(&cluster),
+            queues::read_told(&cluster),
+            share::foreign(&cluster, scope),
+            async {
+                match scope {
+                    // Where all pods are read, those that hold devices for others are among them.
+                    None => None,
+                    Some(_) => share::foreign(&cluster, Some(namespace::RESERVATION)).await,
+                }
+            }
+        );
+        let found = found?;
+        let (queues, told) = match queues {
+            Ok((queues, told, hidden)) => {
+                notes.extend(hidden);
+                (queues, told)
+            }
+            Err(error) if error.exit() == Exit::Forbidden => {
+                notes.push("you may not list queues".to_owned());
+                Default::default()
+            }
+            Err(error) => return Err(error),
+        };
+        if found.is_none() {
+            notes.push("you may not list nodes: only GPUs that pods hold are shown".to_owned());
+        }
+        let own = loaded.workloads.iter().flat_map(|workload| &workload.pods);
+        let pods: Vec<Value> = own
+            .chain(others.iter().chain(&reserved).flatten())
+            .filter(|pod| is_bound(pod) && !is_over(pod))
+            .cloned()
+            .collect();
+        let is_complete = is_complete && others.is_some();
+        let seen = seen(&pods, is_complete, &cluster).await;
+        let scene = Scene { nodes: found.as_deref(), pods: &pods, seen: &seen };
+        let place = cluster.place.context.as_deref().unwrap_or(&cluster.place.server);
+        Ok(Picture::of(Parts {
+            place,
+            namespace: only.as_deref().or(scope),
+            nodes: &nodes::nodes(&scene),
+            queues: &queues,
+            told: &told,
+            works: &loaded.workloads,
+            notes,
+        }))
+    }
+}
+
+/// The workloads of all namespaces, or of the own one where no more may be read; tells which.
+async fn workloads(cluster: &Cluster, notes: &mut Vec<String>) -> Result<(Loaded, bool), Error> {
+    match load(cluster, None).await {
+        Ok(loaded) => Ok((loaded, true)),
+        Err(error) if error.exit() == Exit::Forbidden => {
+            let own = &cluster.namespace;
+            let loaded = load(cluster, Some(own)).await?;
+            notes.push(format!("you may not list pods in all namespaces: only {own} is known"));
+            Ok((loaded, false))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The nodes; none where they may not be read.
+async fn nodes(cluster: &Cluster) -> Result<Option<Vec<Value>>, Error> {
+    let resource = Resource::new("v1", "Node", "nodes").cluster_wide();
+    let call = Call::new("list", &resource);
+    match cluster.list(&call, &Select::default()).await {
+        Ok(nodes) => Ok(Some(nodes.unwrap_or_default())),
+        Err(failure) if failure.is_forbidden() => Ok(None),
+        Err(failure) => Err(cluster.explain(&call, &failure)),
+    }
+}
+
+/// Drops what the view never shows of an object, before it is kept.
+pub(super) fn slim(object: &mut Value) {
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    for list in ["containers", "initContainers"] {
+        let containers = spec.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            container.retain(|key, _| matches!(key.as_str(), "name" | "resources"));
+        }
+    }
+    if spec.contains_key("containers") {
+        spec.retain(|key, _| is_of_pods(key));
+    }
+}
+
+/// Tells whether a field of a pod's spec says where it runs, or what it asks for.
+fn is_of_pods(key: &str) -> bool {
+    matches!(
+        key,
+        "containers"
+            | "initContainers"
+            | "nodeName"
+            | "schedulerName"
+            | "schedulingGates"
+            | "resourceClaims"
+            | "priorityClassName"
+    )
+}
