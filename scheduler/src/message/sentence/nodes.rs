@@ -47,7 +47,13 @@ pub(super) fn reason(no_room: &NoRoom, asked: Asked<'_>) -> Reason {
 
 /// Adds to a clause about GPUs that some nodes refuse for another reason, the most frequent one: `; 1 node is cordoned`.
 pub(super) fn besides(no_room: &NoRoom, names: &Names) -> String {
-    let is_other = |misfit: Misfit| matches!(misfit, Misfit::Blocked(_)) || stays(misfit);
+    let is_other = |misfit: Misfit| {
+        let is_tied = matches!(
+            misfit,
+            Misfit::Blocked(_) | Misfit::Volume | Misfit::VolumeUnbound | Misfit::Affinity
+        );
+        is_tied || stays(misfit)
+    };
     let other = no_room.misfits.iter().find(|(misfit, _)| is_other(*misfit));
     other.map_or_else(String::new, |(misfit, count)| {
         format!("; {} {}", nodes_of(*count), verb(*misfit, *count, names))

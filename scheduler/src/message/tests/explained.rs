@@ -86,6 +86,16 @@ fn nodes_that_are_out_for_another_reason_are_named_besides() {
         &[],
         "KAI1203 NoCapacity: it needs 2 pods with 4 GPUs each at once, there is room for 1; 1 node is cordoned",
     );
+    let why = room(|it| {
+        (it.gpu_milli, it.min, it.gang) = (GPU, 1, false);
+        it.alike = Alike { needed: 1, placed: 0 };
+        it.misfits = vec![(Misfit::Short(Lane::GPU), 1), (Misfit::Volume, 3)];
+    });
+    check(
+        &why,
+        &[],
+        "KAI1203 NoCapacity: it needs 1 GPU on one node, none is free; 3 nodes do not reach its volume",
+    );
 }
 
 #[test]
