@@ -105,3 +105,83 @@ async fn a_user_of_one_namespace_is_told_what_the_scheduler_knows() {
     let (list, _) = run(&kubeconfig, "list --as ana -o jsonpath={.items[*].message}");
     assert!(list.contains("it needs 2 whole nodes at once, none is free"), "{list}");
 }
+
+/// Returns what a command says to ana; the exit code has to be one of these.
+fn said_to_ana(kubeconfig: &str, line: &str, exits: &[i32]) -> String {
+    let mut command = assert_cmd::Command::cargo_bin("kubectl-kai").expect("built with the tests");
+    let words = line.split(' ').chain(["--as", "ana"]);
+    let output = command.env_clear().env("KUBECONFIG", kubeconfig).args(words).output();
+    let output = output.expect("it starts");
+    let text = [output.stdout, output.stderr].map(|all| String::from_utf8_lossy(&all).into_owned());
+    let code = output.status.code().unwrap_or(-1);
+    assert!(exits.contains(&code), "{line} ends with {code}: {text:?}");
+    text.concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_of_one_namespace_has_her_questions_answered() {
+    let (_sandbox, kubeconfig) = Sandbox::start("2xH100:8");
+    admit(&kubeconfig, "ana", "default").await;
+    run(&kubeconfig, "queues create team --gpu-quota 8 --yes --quiet");
+    run(&kubeconfig, "queues create other --gpu-quota 8 --yes --quiet");
+    run(&kubeconfig, "submit job kept -q team --gpu 8 --image busybox --quiet -- sleep 100000");
+    run(&kubeconfig, "wait kept --for running --quiet");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    run(&kubeconfig, "submit job lent -q team --gpu 8 --image busybox --quiet -- sleep 100000");
+    run(&kubeconfig, "wait lent --for running --quiet");
+    run(&kubeconfig, "submit job owner -q other --gpu 8 --image busybox --quiet -- sleep 100000");
+    run(&kubeconfig, "wait owner --for running --quiet");
+    run(&kubeconfig, "submit job more -q team --gpu 8 --image busybox --quiet -- sleep 100000");
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !run(&kubeconfig, "explain more").0.contains("[KAI1221]") {
+        assert!(std::time::Instant::now() < end, "the scheduler says why");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    // Each question, its command, what the first three lines answer, and what is said not to be known.
+    for (question, line, exits, answer, unknown) in [
+        (
+            "why this fair share",
+            "explain queue/team",
+            [0, 0],
+            "its fair share is 8 GPUs, its quota 8, and it holds 8",
+            "Not read, for want of rights: queues",
+        ),
+        ("who uses which quota", "queues", [0, 0], "team", "you may not list queues"),
+        (
+            "why does it wait",
+            "explain more",
+            [0, 0],
+            "more waits: it needs a whole node, none is free",
+            "of those in this namespace",
+        ),
+        (
+            "who evicted it",
+            "explain lent",
+            [0, 0],
+            "default/owner took the room that its queue is entitled to",
+            "",
+        ),
+        ("what is going on", "list", [0, 0], "kept   job   team", ""),
+        (
+            "will it run",
+            "simulate job wish --gpu 1 -q team --image i",
+            [0, 6],
+            "What if   new wish",
+            "is not known",
+        ),
+        ("is it healthy", "doctor", [12, 0], "", "this user may not list"),
+        (
+            "change a queue",
+            "queues set team --gpu-quota 9 --yes",
+            [4, 4],
+            "you may not",
+            "an administrator can grant",
+        ),
+    ] {
+        let said = said_to_ana(&kubeconfig, line, &exits);
+        let first: Vec<&str> = said.lines().take(3).collect();
+        assert!(first.iter().any(|one| one.contains(answer)), "{question}: {line}:\n{said}");
+        assert!(said.contains(unknown), "{question}: {line} does not say {unknown:?}:\n{said}");
+        assert!(!said.contains("can never start"), "{question}: {line} claims what it cannot know");
+    }
+}

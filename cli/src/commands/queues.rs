@@ -21,12 +21,15 @@ use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
 use crate::cluster::queue::{Queues, not_installed};
 use crate::cluster::{Call, Cluster, Resource, Select, names};
+use crate::commands::list::groups;
 use crate::commands::show::{Find, show};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem};
 use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
+use crate::print::output::clean;
 use crate::print::report::Report;
+use crate::workload::load;
 
 /// Flags of `queues`.
 #[derive(Debug, clap::Args)]
@@ -151,7 +154,12 @@ pub(crate) async fn read_told(cluster: &Cluster) -> Result<(Queues, Told, Option
 impl Find for Args {
     async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
         let cluster = context.cluster().await?;
-        let (queues, told, warning) = read_told(&cluster).await?;
+        let (queues, told, warning) = match read_told(&cluster).await {
+            Err(error) if error.exit() == Exit::Forbidden && format.is_table() => {
+                return of_own_work(&cluster, error).await;
+            }
+            told => told?,
+        };
         let is_unknown = |name: &&String| !queues.0.contains_key(*name);
         Error::all(self.names.iter().filter(is_unknown).map(|n| unknown(&queues, n)).collect())?;
         if queues.0.is_empty() && format.is_table() {
@@ -173,6 +181,25 @@ impl Find for Args {
         report.warnings.extend(warning);
         Ok(report)
     }
+}
+
+/// Shows what work of the own namespace holds and waits for, by queue, where queues may not be read.
+///
+/// # Errors
+/// Why they may not, where the user has nothing there, or may not read that either.
+async fn of_own_work(cluster: &Cluster, refused: Error) -> Result<Report, Error> {
+    let own = cluster.namespace.as_str();
+    let loaded = match load(cluster, Some(own)).await {
+        Ok(loaded) if !loaded.workloads.is_empty() => loaded,
+        Ok(_) | Err(_) => return Err(refused),
+    };
+    let mut report = groups::report(groups::By::Queue, &loaded.workloads);
+    report.warnings.push(format!(
+        "you may not list queues: shown is what work of namespace {} holds and waits for",
+        clean(own)
+    ));
+    report.warnings.push("quotas and shares of a queue, as the scheduler told work that waits in it: kubectl kai explain queue/NAME".to_owned());
+    Ok(report)
 }
 
 /// A queue that does not exist, or a word that was meant as a command.

@@ -147,8 +147,12 @@ impl<'c> Comparison<'c> {
         let names = &snapshot.ingest.context.names;
         let engine = &trial.course.cluster;
         let (namespace, pod_group) = names.group_name(group.number());
+        let hidden = self.situation.unseen();
         let mut start = self.start(group, trial, starts);
-        let is_open = matches!(start, Start::Later { .. } | Start::Unknown);
+        if hidden.is_some() {
+            start = Start::Unknown;
+        }
+        let is_open = matches!(start, Start::Later { .. } | Start::Unknown) && hidden.is_none();
         let config = &snapshot.settings.config;
         if is_open && !trial::starts_alone(trial, config, &self.late, group) {
             start = Start::Never;
@@ -157,7 +161,8 @@ impl<'c> Comparison<'c> {
         let gpus = pods.iter().map(|pod| gpu_milli(engine, *pod)).sum();
         let mut placed: Vec<Placed> = pods.iter().map(|pod| self.placed(*pod, engine)).collect();
         placed.sort_by(|a, b| a.pod.cmp(&b.pod));
-        let verdict = engine.verdict(group).filter(|_| !trial.course.is_running(group));
+        let is_told = hidden.is_none() && !trial.course.is_running(group);
+        let verdict = engine.verdict(group).filter(|_| is_told);
         Fate {
             namespace: namespace.to_owned(),
             name: title::of_group(pod_group),
@@ -167,7 +172,10 @@ impl<'c> Comparison<'c> {
             min_pods: engine.sub_groups(group).map(|(_, min, _)| min).sum(),
             pods: placed,
             code: verdict.and_then(Why::code),
-            reason: verdict.and_then(|why| self.reason(why, group, engine)),
+            reason: match hidden {
+                Some(hidden) => Some(format!("whether it can start is not known: {hidden}")),
+                None => verdict.and_then(|why| self.reason(why, group, engine)),
+            },
             basis: matches!(start, Start::Later { .. }).then(|| self.basis(trial)),
             start,
         }

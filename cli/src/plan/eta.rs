@@ -19,6 +19,8 @@ use crate::workload::eta::Eta;
 
 /// Says what has to be read in whole: without it the cluster is another one.
 const NEEDED: [&str; 4] = ["nodes", "pods", "podGroups", "queues"];
+/// Says what there has to be for a place: what is in no namespace is read in whole or not at all.
+const PLACES: [&str; 2] = ["nodes", "queues"];
 /// Workloads of which it is found out whether they could ever start.
 const ALONE_MAX: usize = 16;
 
@@ -123,9 +125,19 @@ impl Situation {
 
     /// Says what of the cluster could not be read without which another one is planned for.
     fn blind(&self) -> Option<String> {
-        let is_needed =
-            |what: &&String| what.split_once(':').is_some_and(|(array, _)| NEEDED.contains(&array));
-        let missing = self.assumptions.iter().find(is_needed)?;
+        self.missing(&NEEDED)
+    }
+
+    /// Says which lists could not be read at all without which no work has a place to go.
+    pub(super) fn unseen(&self) -> Option<String> {
+        self.missing(&PLACES)
+    }
+
+    /// Says which of some lists could not be read.
+    fn missing(&self, arrays: &[&str]) -> Option<String> {
+        let is_one =
+            |what: &&String| what.split_once(':').is_some_and(|(array, _)| arrays.contains(&array));
+        let missing = self.assumptions.iter().find(is_one)?;
         Some(clean(missing).into_owned())
     }
 }

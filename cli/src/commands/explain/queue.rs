@@ -4,6 +4,8 @@ use serde_json::json;
 
 use super::answer::{Answer, Way, devices};
 use super::page;
+use crate::cluster::Cluster;
+use crate::cluster::gpu::Total;
 use crate::cluster::queue::Queues;
 use crate::commands::queues::share::{Divided, Division, division, supply};
 use crate::commands::queues::{from_status, read, rolled_up, uses};
@@ -12,6 +14,7 @@ use crate::print::error::{Error, Exit};
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use crate::print::table::{Cell, Column, render};
+use crate::workload::load;
 
 /// Explains the share of a queue.
 pub(super) async fn show(
@@ -21,7 +24,13 @@ pub(super) async fn show(
 ) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
     let (queues, uses, supply) = futures::join!(read(&cluster), uses(&cluster), supply(&cluster));
-    let queues = queues?;
+    let queues = match queues {
+        Err(error) if error.exit() == Exit::Forbidden => {
+            let answer = of_own_work(name, &cluster).await.ok_or(error)?;
+            return tell(name, &answer, format, context);
+        }
+        queues => queues?,
+    };
     if !queues.0.contains_key(name) {
         return Err(queues.unknown(name).into());
     }
@@ -54,6 +63,70 @@ pub(super) async fn show(
     }
     context.out.raw(&page(&answer, context.out.columns()))?;
     Ok(Exit::Ok)
+}
+
+/// Prints an answer that rests on what work of the user tells.
+fn tell(
+    name: &str,
+    answer: &Answer,
+    format: &Format,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let data = json!({
+        "queue": name, "path": name, "answer": answer.headline, "more": answer.more,
+        "toDivideMilli": null, "queues": [], "notKnown": answer.note,
+    });
+    if !format::report(&data, format, &mut context.out)? {
+        context.out.raw(&page(answer, context.out.columns()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Returns what the work of the own namespace tells of a queue, where queues may not be read; none where it tells nothing.
+async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
+    let loaded = load(cluster, Some(&cluster.namespace)).await.ok()?;
+    let told = loaded.workloads.iter().filter_map(|one| one.explanation.as_ref());
+    let told = told.flat_map(|told| &told.queues).find(|queue| queue.name == name);
+    let of_queue = loaded.workloads.iter().filter(|one| one.queue == name);
+    let (mut held, mut waits) = (Total::default(), Total::default());
+    for workload in of_queue.clone().filter(|one| !one.state().phase.is_over()) {
+        let holds = workload.gpus_held();
+        waits.add(&workload.gpus().less(&holds), 1);
+        held.add(&holds, 1);
+    }
+    if told.is_none() && of_queue.count() == 0 {
+        return None;
+    }
+    let own = &cluster.namespace;
+    let here = format!("its work in namespace {own} holds {held} GPUs and waits for {waits}");
+    let none = |amount: Option<i64>| amount.map_or_else(|| "none".to_owned(), devices);
+    Some(match told {
+        Some(queue) => Answer {
+            headline: format!(
+                "{name}: its fair share is {}, its quota {}, and it holds {}",
+                gpus(queue.share_milli),
+                none(queue.quota_milli),
+                devices(queue.used_milli)
+            ),
+            style: Style::Bold,
+            more: vec![
+                format!(
+                    "It asks for {} in all, and its limit is {}.",
+                    gpus(queue.asked_milli),
+                    none(queue.limit_milli)
+                ),
+                format!("Of that, {here}."),
+            ],
+            note: Some("Not read, for want of rights: queues. The numbers are those that the scheduler told work that waits.".to_owned()),
+            ..Answer::default()
+        },
+        None => Answer {
+            headline: format!("{name}: {here}"),
+            style: Style::Bold,
+            note: Some("Not read, for want of rights: queues. Quota, share and limit are told once work of the queue waits.".to_owned()),
+            ..Answer::default()
+        },
+    })
 }
 
 /// The sums behind the share of a queue. Pure.

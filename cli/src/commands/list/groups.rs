@@ -14,7 +14,7 @@ use crate::workload::{Phase, Workload};
 
 /// Says what workloads are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum By {
+pub(crate) enum By {
     /// Their queue.
     Queue,
     /// Who submitted them.
@@ -84,7 +84,7 @@ impl Sums {
 }
 
 /// A line for each group, the one that holds most first.
-pub(super) fn report(by: By, workloads: &[Workload]) -> Report {
+pub(crate) fn report(by: By, workloads: &[Workload]) -> Report {
     let mut groups: BTreeMap<String, Sums> = BTreeMap::new();
     for workload in workloads {
         let name = match by {
