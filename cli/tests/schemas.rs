@@ -2,6 +2,9 @@
 
 mod stage;
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 use stage::Sandbox;
 
@@ -108,6 +111,15 @@ fn run(kubeconfig: &str, words: &str) -> Value {
     })
 }
 
+/// Asks again and again, for a minute at most.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_mins(1);
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}");
+        sleep(Duration::from_millis(100));
+    }
+}
+
 #[test]
 fn what_is_printed_is_what_the_schemas_say() {
     let (_sandbox, kubeconfig) = Sandbox::start("2xH100:8");
@@ -117,10 +129,12 @@ fn what_is_printed_is_what_the_schemas_say() {
     ] {
         run(&kubeconfig, submit);
     }
-    let runs = || run(&kubeconfig, "list -o json")["items"][0]["status"] == "Running";
-    assert!((0..100).any(|_| runs()), "the first of them runs");
-    let is_known = || !run(&kubeconfig, "history -o json")["items"][0].is_null();
-    assert!((0..200).any(|_| is_known()), "records are written");
+    wait_until("the first of them runs", || {
+        run(&kubeconfig, "list -o json")["items"][0]["status"] == "Running"
+    });
+    wait_until("records are written", || {
+        !run(&kubeconfig, "history -o json")["items"][0].is_null()
+    });
     for (command, kind) in [
         ("list", "WorkloadList"),
         ("list --group-by kind", "WorkloadGroupList"),
