@@ -93,6 +93,11 @@ pub(crate) fn execute(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs cargo with its output shown; an error names the command when it fails.
+pub(crate) fn cargo_with(arguments: &[&str]) -> Result<()> {
+    execute(&mut command(&cargo(), arguments))
+}
+
 /// Runs a command and returns what it printed to stdout.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let text = shown(command);
