@@ -20,7 +20,7 @@ use measure::{Catalogue, Entry, Measured};
 
 /// Benchmarks to measure, and the way to show them.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Benchmarks to run, e.g. B01; all of the core when none is given
     ids: Vec<String>,
@@ -36,13 +36,6 @@ pub(crate) struct Arguments {
     /// Only wall times, without callgrind
     #[arg(long, conflicts_with_all = ["gate", "accept"])]
     wall: bool,
-}
-
-impl Arguments {
-    /// Gives the arguments of continuous integration.
-    pub(crate) fn gate() -> Self {
-        Self { gate: true, ..Self::default() }
-    }
 }
 
 /// One measured size of one benchmark.

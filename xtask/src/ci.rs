@@ -1,13 +1,15 @@
 //! `cargo xtask ci`: what every change must pass, in the order that fails soonest.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::Path,
+    process::{Child, Stdio},
+};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{
-    bench,
-    repository::{cargo, command, execute, root, say},
-};
+use crate::repository::{cargo, cargo_with, command, execute, print, root, say};
 
 /// Parts to leave out.
 #[derive(Debug, clap::Args)]
@@ -34,6 +36,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         cargo_with(&["deny", "--all-features", "check", "bans", "licenses", "sources"])?;
     }
     cargo_with(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
+    let gate = if arguments.without_bench {
+        say("the benchmark gate is left out: --without-bench");
+        None
+    } else {
+        Some(start_gate()?)
+    };
     let left_out = root().join("target/left-out.txt");
     fs::write(&left_out, "").with_context(|| format!("failed to write {}", left_out.display()))?;
     let mut tests = command(&cargo(), &["test", "--workspace", "--locked"]);
@@ -43,14 +51,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         &["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"],
     );
     execute(documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
-    if arguments.without_bench {
-        say("the benchmark gate is left out: --without-bench");
-    } else {
-        bench::run(&bench::Arguments::gate())?;
+    if let Some(gate) = gate {
+        say("the benchmark gate, which ran beside the tests:");
+        finish_gate(gate)?;
     }
     let lines = read_lines(&left_out)?;
     say(&summary(&lines));
     ensure!(lines.is_empty() || !arguments.complete, "suites were left out (--complete)");
+    Ok(())
+}
+
+/// Starts the benchmark gate in what the machine has left beside the tests: what it gates does not depend on the load,
+/// and many tests wait.
+///
+/// Its programs are built in another folder than tests are, so neither waits for the other.
+fn start_gate() -> Result<Gate> {
+    let program = env::current_exe().context("this program has a path")?;
+    let mut gate = command("nice", &["-n", "19", &program.to_string_lossy(), "bench", "--gate"]);
+    let gate = gate.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(Gate(Some(gate.spawn().context("failed to start the benchmark gate")?)))
+}
+
+/// The benchmark gate while it runs; it ends where nobody waits for it.
+struct Gate(Option<Child>);
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // It may have ended by itself.
+            let _gone = child.kill().and_then(|()| child.wait());
+        }
+    }
+}
+
+/// Waits for the gate and shows what it said.
+fn finish_gate(mut gate: Gate) -> Result<()> {
+    let child = gate.0.take().context("it was started")?;
+    let output = child.wait_with_output().context("the benchmark gate was started here")?;
+    print(String::from_utf8_lossy(&output.stdout).trim_end())?;
+    say(String::from_utf8_lossy(&output.stderr).trim_end());
+    ensure!(output.status.success(), "the benchmark gate failed");
     Ok(())
 }
 
@@ -68,8 +108,4 @@ fn summary(lines: &BTreeSet<String>) -> String {
         text.push_str(line);
     }
     text
-}
-
-fn cargo_with(arguments: &[&str]) -> Result<()> {
-    execute(&mut command(&cargo(), arguments))
 }
