@@ -15,12 +15,14 @@ use crate::print::duration;
 use crate::print::error::Error;
 use crate::print::output::{Output, clean};
 use crate::workload::Workload;
-use crate::workload::eta::Eta;
+use crate::workload::eta::{Eta, When};
 
 /// Says what has to be read in whole: without it the cluster is another one.
 const NEEDED: [&str; 4] = ["nodes", "pods", "podGroups", "queues"];
 /// Says what there has to be for a place: what is in no namespace is read in whole or not at all.
 const PLACES: [&str; 2] = ["nodes", "queues"];
+/// Says why work never starts of which the scheduler has said nothing yet.
+const NO_FIT: &str = "it does not fit this cluster, even if nobody else were there";
 /// Workloads of which it is found out whether they could ever start.
 const ALONE_MAX: usize = 16;
 
@@ -46,9 +48,21 @@ pub(crate) async fn find(workloads: &mut [Workload], cluster: &Cluster, out: &mu
     let etas = situation.and_then(|situation| situation.etas(&wanted));
     for workload in &mut waiting {
         workload.eta = Some(match &etas {
-            Ok(etas) => of_all(keys(workload).filter_map(|key| etas.get(&key))),
+            Ok(etas) => foreseen(of_all(keys(workload).filter_map(|key| etas.get(&key))), workload),
             Err(why) => Eta::unknown(why.as_str()),
         });
+    }
+}
+
+/// Gives a "never" the scheduler's own reason, and withdraws one that it does not say: what it waits for may be something that is made outside of it,
+/// such as a volume claim, which no plan foresees.
+fn foreseen(eta: Eta, workload: &Workload) -> Eta {
+    match &workload.explanation {
+        Some(told) if eta.when == When::Never => {
+            let why = clean(&told.sentence).into_owned();
+            if told.never { Eta::never(why) } else { Eta::unknown(why) }
+        }
+        _ => eta,
     }
 }
 
@@ -115,7 +129,7 @@ impl Situation {
                     let latest = range.latest.map(seconds);
                     Eta::later(seconds(range.earliest), latest, basis(ends, latest, &forecast))
                 }
-                None if never(group) => Eta::never(),
+                None if never(group) => Eta::never(NO_FIT),
                 None => Eta::unknown(missing(ends, &forecast)),
             };
             (key.clone(), eta)

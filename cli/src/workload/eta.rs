@@ -49,9 +49,9 @@ impl Eta {
         Self::of(When::Later, [Some(earliest), latest], sentence, basis)
     }
 
-    /// It can never start as it is.
-    pub(crate) fn never() -> Self {
-        let why = "it does not fit this cluster, even if nobody else were there".to_owned();
+    /// It can never start as it is, and `why`.
+    pub(crate) fn never(why: impl Into<String>) -> Self {
+        let why = why.into();
         Self::of(When::Never, [None, None], format!("never: {why}"), why)
     }
 

@@ -146,10 +146,15 @@ impl Connection {
                 }
             }
         };
-        tokio::join!(into, async {
+        let served = async {
             tokio::join!(out, serve(far, page));
             self.close().await;
-        });
+        };
+        // The server's end is the connection's end: a client that waits for it has not closed its own side.
+        tokio::select! {
+            () = served => {}
+            () = async { into.await; std::future::pending().await } => {}
+        }
     }
 }
 
