@@ -54,8 +54,8 @@ pub(crate) async fn find(workloads: &mut [Workload], cluster: &Cluster, out: &mu
     }
 }
 
-/// Gives a "never" the scheduler's own reason, and withdraws one that it does not say: what it waits for may be something that is made outside of it,
-/// such as a volume claim, which no plan foresees.
+/// Gives a "never" the scheduler's own reason, and withdraws one that it does not say: what work waits for may be made
+/// by others, such as a volume claim, which no plan foresees.
 fn foreseen(eta: Eta, workload: &Workload) -> Eta {
     match &workload.explanation {
         Some(told) if eta.when == When::Never => {
