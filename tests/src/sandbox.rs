@@ -8,8 +8,6 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::daemon::binary;
-
 /// A cluster that ends with the test.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -20,14 +18,14 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Starts one with these nodes, and with further flags of `kubectl kai sandbox`.
+    /// Starts one by this program, with these nodes, and with further flags of `kubectl kai sandbox`.
     ///
     /// # Errors
     ///
     /// When it does not start, or does not say where its kubeconfig is.
-    pub fn start(nodes: &str, flags: &[&str]) -> Result<Self> {
+    pub fn start(program: &Path, nodes: &str, flags: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let mut child = Command::new(binary("kubectl-kai"))
+        let mut child = Command::new(program)
             .args(["sandbox", "--nodes", nodes])
             .args(flags)
             .env("TMPDIR", folder.path())

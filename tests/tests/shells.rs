@@ -77,7 +77,8 @@ struct Home {
 
 impl Home {
     fn start() -> Self {
-        let sandbox = Sandbox::start("2xH100:8", &["--pace", "10"]).expect("it starts");
+        let sandbox = Sandbox::start(&binary("kubectl-kai"), "2xH100:8", &["--pace", "10"])
+            .expect("it starts");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let bin = folder.path().join("bin");
         fs::create_dir(&bin).expect("the folder is ours");

@@ -6,14 +6,14 @@
 //! output and up to the end.
 //!
 //! ```text
-//! cargo run --release --bin cli_speed
-//! cargo run --release --bin cli_speed -- 4000 25     # 100,000 pods
+//! cargo build --release --bins && target/release/cli_speed
+//! target/release/cli_speed 4000 25     # 100,000 pods
 //! ```
 
 use std::{
     env,
     io::{BufRead as _, BufReader, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
     time::{Duration, Instant},
 };
@@ -21,7 +21,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
-use kai_tests::{control_plane::say, daemon::binary, sandbox::Sandbox};
+use kai_tests::{control_plane::say, sandbox::Sandbox};
 use kube::{
     Api, Client, Config,
     api::PostParams,
@@ -64,7 +64,7 @@ async fn measure() -> Result<()> {
         env::args().nth(at).map_or(Ok(default), |text| text.parse::<usize>())
     };
     let (workloads, pods) = (argument(1, 4_000)?, argument(2, 1)?);
-    let sandbox = Sandbox::start("none", &["--operators", "none"])?;
+    let sandbox = Sandbox::start(&sibling("kubectl-kai")?, "none", &["--operators", "none"])?;
     let begin = Instant::now();
     fill(sandbox.kubeconfig(), workloads, pods).await?;
     say(&format!("{workloads} jobs of {pods} pods each in {:.0?}", begin.elapsed()));
@@ -84,6 +84,11 @@ async fn measure() -> Result<()> {
         say(&format!("{id:<4} {what:<48} {:>26} {:>26}", spread(first), spread(end)));
     }
     Ok(())
+}
+
+/// The path of another of the project's programs, in the folder of this one.
+fn sibling(name: &str) -> Result<PathBuf> {
+    Ok(env::current_exe()?.with_file_name(name))
 }
 
 async fn fill(kubeconfig: &Path, workloads: usize, pods: usize) -> Result<()> {
@@ -141,7 +146,7 @@ fn time(
     kubeconfig: &Path,
     home: &Path,
 ) -> Result<(Duration, Duration)> {
-    let path = if program == "kubectl" { program.into() } else { binary(program) };
+    let path = if program == "kubectl" { program.into() } else { sibling(program)? };
     let begin = Instant::now();
     let mut child = Command::new(path)
         .args(words.split(' '))
