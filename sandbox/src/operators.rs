@@ -19,11 +19,15 @@ mod binder;
 mod condition;
 mod cron;
 mod drive;
+mod jobset;
+mod lws;
 mod notebook;
 mod offspring;
 mod ray;
 mod rayjob;
+mod spark;
 mod template;
+mod trainer;
 mod training;
 
 use std::collections::HashSet;
@@ -62,6 +66,8 @@ pub struct Row {
     pub kind: Kind,
     /// The kinds that it makes.
     pub makes: &'static [Kind],
+    /// The kinds that it reads besides.
+    pub reads: &'static [Kind],
     /// Decides what to do for one object, from it and the objects that it controls.
     reconcile: fn(&View<'_>) -> Vec<Action>,
 }
@@ -90,6 +96,34 @@ const WORKFLOW: Kind = Kind {
     status: false,
 };
 const NOTEBOOK: Kind = kubeflow("Notebook", "notebooks");
+const JOB_SET: Kind = Kind {
+    group: "jobset.x-k8s.io",
+    version: "v1alpha2",
+    kind: "JobSet",
+    plural: "jobsets",
+    status: true,
+};
+const LEADER_WORKER_SET: Kind = Kind {
+    group: "leaderworkerset.x-k8s.io",
+    version: "v1",
+    kind: "LeaderWorkerSet",
+    plural: "leaderworkersets",
+    status: true,
+};
+const SPARK_APPLICATION: Kind = Kind {
+    group: "sparkoperator.k8s.io",
+    version: "v1beta2",
+    kind: "SparkApplication",
+    plural: "sparkapplications",
+    status: true,
+};
+const TRAIN_JOB: Kind = trainer("TrainJob", "trainjobs");
+const TRAINING_RUNTIME: Kind = trainer("TrainingRuntime", "trainingruntimes");
+const CLUSTER_TRAINING_RUNTIME: Kind = trainer("ClusterTrainingRuntime", "clustertrainingruntimes");
+
+const fn trainer(kind: &'static str, plural: &'static str) -> Kind {
+    Kind { group: "trainer.kubeflow.org", version: "v1alpha1", kind, plural, status: true }
+}
 
 const fn apps_kind(kind: &'static str, plural: &'static str) -> Kind {
     Kind { group: "apps", version: "v1", kind, plural, status: true }
@@ -99,41 +133,45 @@ const fn kubeflow(kind: &'static str, plural: &'static str) -> Kind {
     Kind { group: "kubeflow.org", version: "v1", kind, plural, status: true }
 }
 
+/// A stand-in that is about one object and what it makes.
+const fn row(
+    operator: &'static str,
+    kind: Kind,
+    makes: &'static [Kind],
+    reconcile: fn(&View<'_>) -> Vec<Action>,
+) -> Row {
+    Row { operator, kind, makes, reads: &[], reconcile }
+}
+
 const fn training(kind: &'static str, plural: &'static str) -> Row {
-    Row {
-        operator: "training",
-        kind: kubeflow(kind, plural),
-        makes: &[POD],
-        reconcile: training::reconcile,
-    }
+    row("training", kubeflow(kind, plural), &[POD], training::reconcile)
 }
 
 /// All stand-ins. The first five play kube-controller-manager and are for servers without one.
 pub const ROWS: &[Row] = &[
-    Row { operator: CORE, kind: JOB, makes: &[POD], reconcile: batch::reconcile },
-    Row { operator: CORE, kind: CRON_JOB, makes: &[JOB], reconcile: cron::reconcile },
-    Row { operator: CORE, kind: DEPLOYMENT, makes: &[REPLICA_SET], reconcile: apps::deployment },
-    Row { operator: CORE, kind: REPLICA_SET, makes: &[POD], reconcile: apps::replica_set },
-    Row { operator: CORE, kind: STATEFUL_SET, makes: &[POD], reconcile: apps::stateful_set },
-    Row { operator: "ray", kind: RAY_CLUSTER, makes: &[POD], reconcile: ray::reconcile },
-    Row {
-        operator: "ray",
-        kind: RAY_JOB,
-        makes: &[RAY_CLUSTER, JOB],
-        reconcile: rayjob::reconcile,
-    },
+    row(CORE, JOB, &[POD], batch::reconcile),
+    row(CORE, CRON_JOB, &[JOB], cron::reconcile),
+    row(CORE, DEPLOYMENT, &[REPLICA_SET], apps::deployment),
+    row(CORE, REPLICA_SET, &[POD], apps::replica_set),
+    row(CORE, STATEFUL_SET, &[POD], apps::stateful_set),
+    row("ray", RAY_CLUSTER, &[POD], ray::reconcile),
+    row("ray", RAY_JOB, &[RAY_CLUSTER, JOB], rayjob::reconcile),
     training("PyTorchJob", "pytorchjobs"),
     training("TFJob", "tfjobs"),
     training("MPIJob", "mpijobs"),
     training("XGBoostJob", "xgboostjobs"),
     training("JAXJob", "jaxjobs"),
     training("PaddleJob", "paddlejobs"),
-    Row { operator: "argo", kind: WORKFLOW, makes: &[POD], reconcile: argo::reconcile },
+    row("argo", WORKFLOW, &[POD], argo::reconcile),
+    row("notebook", NOTEBOOK, &[STATEFUL_SET], notebook::reconcile),
+    row("jobset", JOB_SET, &[JOB], jobset::reconcile),
+    row("lws", LEADER_WORKER_SET, &[POD], lws::reconcile),
+    row("spark", SPARK_APPLICATION, &[POD], spark::reconcile),
+    // The program of a driver, which makes executors.
+    row("spark", POD, &[POD], spark::drive),
     Row {
-        operator: "notebook",
-        kind: NOTEBOOK,
-        makes: &[STATEFUL_SET],
-        reconcile: notebook::reconcile,
+        reads: &[TRAINING_RUNTIME, CLUSTER_TRAINING_RUNTIME],
+        ..row("trainer", TRAIN_JOB, &[JOB_SET], trainer::reconcile)
     },
 ];
 
@@ -151,6 +189,10 @@ const CRDS: &[(&str, &str)] = &[
     ("training", include_str!("../crds/training.yaml")),
     ("argo", include_str!("../crds/argo.yaml")),
     ("notebook", include_str!("../crds/notebook.yaml")),
+    ("jobset", include_str!("../crds/jobset.yaml")),
+    ("lws", include_str!("../crds/lws.yaml")),
+    ("spark", include_str!("../crds/spark.yaml")),
+    ("trainer", include_str!("../crds/trainer.yaml")),
 ];
 
 /// The CRDs that the chosen stand-ins need.
@@ -318,8 +360,8 @@ mod tests {
         check("all", "Workloads");
         check("ray, argo", "Named([\"ray\", \"argo\"])");
         check(
-            "spark",
-            "--operators: \"spark\" is unknown; known are core, ray, training, argo, notebook, scheduler, all and none",
+            "flink",
+            "--operators: \"flink\" is unknown; known are core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, all and none",
         );
     }
 }

@@ -254,6 +254,14 @@ impl Assembly {
         None
     }
 
+    /// The `TrainJob` whose `JobSet` an owner is: it has the same name, and none of the labels by which objects are listed.
+    fn train_job_of(&self, owner: &Value, namespace: &str) -> Option<usize> {
+        let kind = crate::cluster::kinds::find(text(&owner["apiVersion"]), text(&owner["kind"]))?;
+        let key = (namespace.to_owned(), kind.pod_label, text(&owner["name"]).to_owned());
+        let at = self.by_label.get(&key).copied().filter(|_| kind.name == "JobSet")?;
+        (self.workloads[at].resource.kind == "TrainJob").then_some(at)
+    }
+
     fn add_object(&mut self, resource: Resource, object: Value) {
         self.add(Workload {
             resource,
@@ -287,6 +295,7 @@ impl Assembly {
         };
         let uids = [top.get("uid").map_or("", String::as_str), text(&owner["uid"])];
         let known = uids.iter().find_map(|uid| self.at_or_above(uid));
+        let known = known.or_else(|| self.train_job_of(owner, &namespace));
         let queue = text(&group["spec"]["queue"]).to_owned();
         let at = known.unwrap_or_else(|| {
             let get = |key: &str| top.get(key).filter(|v| !v.is_empty()).cloned();

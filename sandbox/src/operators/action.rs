@@ -11,6 +11,8 @@ use super::Kind;
 pub(super) struct View<'a> {
     pub(super) object: &'a DynamicObject,
     pub(super) children: Vec<&'a DynamicObject>,
+    /// Objects of the kinds that its row reads, of its namespace and of none.
+    pub(super) others: Vec<&'a DynamicObject>,
     pub(super) now: Timestamp,
     /// Factor by which simulated time runs faster than the clock.
     pub(super) pace: u32,

@@ -42,7 +42,7 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
     let versions: HashSet<(&str, &str)> =
         ROWS.iter().map(|row| (row.kind.group, row.kind.version)).collect();
     let mut served = HashSet::new();
-    for (group, version) in versions {
+    for (group, version) in versions.into_iter().filter(|(group, _)| !group.is_empty()) {
         let list = client.list_api_group_resources(&format!("{group}/{version}")).await;
         match list {
             Ok(list) => {
@@ -55,7 +55,7 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
     let mut rows = Vec::new();
     for row in ROWS {
         let Kind { group, plural, .. } = row.kind;
-        let is_served = served.contains(&(group, plural.to_owned()));
+        let is_served = group.is_empty() || served.contains(&(group, plural.to_owned()));
         match named {
             Some(names) if !names.contains(&row.operator) => {}
             Some(_) if !is_served => {
@@ -65,6 +65,14 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
             Some(_) | None => {}
         }
     }
+    // A row beside another of its operator is there for that.
+    let has_main = |row: &&'static Row| {
+        !row.kind.group.is_empty()
+            || rows
+                .iter()
+                .any(|other: &&Row| other.operator == row.operator && !other.kind.group.is_empty())
+    };
+    let mut rows: Vec<&'static Row> = rows.iter().copied().filter(has_main).collect();
     if *choice == Choice::Workloads {
         rows.retain(|row| row.operator != CORE);
     }
@@ -116,6 +124,19 @@ impl Store {
         Some(object)
     }
 
+    /// Objects of the kinds that a row reads, of the namespace of an object and of none.
+    fn others(&self, row: &Row, object: &DynamicObject) -> Vec<Arc<DynamicObject>> {
+        if row.reads.is_empty() {
+            return Vec::new();
+        }
+        let is_read = |other: &&Arc<DynamicObject>| {
+            let namespace = &other.metadata.namespace;
+            row.reads.iter().any(|kind| kind.kind == kind_of(other))
+                && (namespace.is_none() || *namespace == object.metadata.namespace)
+        };
+        self.objects.values().filter(is_read).cloned().collect()
+    }
+
     /// The object and what it controls, in the order of their names.
     fn family(&self, uid: &str) -> Option<(Arc<DynamicObject>, Vec<Arc<DynamicObject>>)> {
         let object = Arc::clone(self.objects.get(uid)?);
@@ -157,7 +178,7 @@ pub(super) async fn run(
     cancel: CancellationToken,
 ) {
     let kinds: HashSet<Kind> =
-        rows.iter().flat_map(|row| row.makes.iter().copied().chain([row.kind])).collect();
+        rows.iter().flat_map(|row| [row.makes, row.reads, &[row.kind]].concat()).collect();
     let mut events = SelectAll::new();
     for kind in &kinds {
         let kind = *kind;
@@ -288,11 +309,13 @@ impl Loop {
                 self.work.done(&uid);
                 continue;
             }
+            let others = self.store.others(row, &object);
             let (client, pace) = (self.client.clone(), self.pace);
             self.looks.spawn(async move {
                 let made = Mutex::default();
                 let target = Target { client: &client, row, object: &object, made: &made };
-                let again = look(&target, &children, pace).await;
+                let seen = Seen { children: &children, others: &others };
+                let again = look(&target, &seen, pace).await;
                 let made = made.into_inner().unwrap_or_default();
                 Look { uid, again, made }
             });
@@ -303,16 +326,19 @@ impl Loop {
 /// Objects that were made, with their kinds.
 type Made = Mutex<Vec<(Kind, DynamicObject)>>;
 
+/// Holds what a look sees beside its object.
+struct Seen<'a> {
+    children: &'a [Arc<DynamicObject>],
+    others: &'a [Arc<DynamicObject>],
+}
+
 /// Reconciles once; gives the moment to look again.
-async fn look(
-    target: &Target<'_>,
-    children: &[Arc<DynamicObject>],
-    pace: u32,
-) -> Option<Timestamp> {
+async fn look(target: &Target<'_>, seen: &Seen<'_>, pace: u32) -> Option<Timestamp> {
     let Target { row, object, .. } = *target;
     let now = Timestamp::now();
-    let children = children.iter().map(AsRef::as_ref).collect();
-    let actions = (row.reconcile)(&View { object, children, now, pace });
+    let children = seen.children.iter().map(AsRef::as_ref).collect();
+    let others = seen.others.iter().map(AsRef::as_ref).collect();
+    let actions = (row.reconcile)(&View { object, children, others, now, pace });
     let mut again = None;
     // Creates come first and together: a gang's pods should exist at the same moment.
     let (mut creates, mut others) = (Vec::new(), Vec::new());

@@ -48,7 +48,13 @@ fn children(object: &mut Value, now: Timestamp) -> Vec<Value> {
         let Ok(owner) = serde_json::from_value::<DynamicObject>(object.clone()) else { break };
         let known: Vec<DynamicObject> =
             made.iter().filter_map(|child| serde_json::from_value(child.clone()).ok()).collect();
-        let view = View { object: &owner, children: known.iter().collect(), now, pace: 1 };
+        let view = View {
+            object: &owner,
+            children: known.iter().collect(),
+            others: Vec::new(),
+            now,
+            pace: 1,
+        };
         let (before, status) = (made.len(), object["status"].clone());
         for action in (row.reconcile)(&view) {
             match action {
