@@ -13,7 +13,7 @@ use kube::ResourceExt as _;
 use super::kubelet::Kubelet;
 use super::locked;
 use super::logs::Logs;
-use super::pod::{Container, Pod};
+use super::pod::{Container, Pod, waits_for_input};
 use super::shell::View;
 use crate::streams::{Link, Place, Task, Wanted};
 
@@ -35,12 +35,23 @@ struct Running {
 }
 
 impl Running {
+    /// Says how the container's own process ended.
+    fn exits(&self, code: u8) {
+        locked(&self.kubelet).exited(&self.uid, code);
+    }
+
     /// Ends when the container no longer runs.
     async fn ended(&self) {
         while locked(&self.kubelet).runs(&self.uid) {
             tokio::time::sleep(LOOK).await;
         }
     }
+}
+
+/// Tells whether a container's own process reads what is typed to it.
+fn reads(pod: &Pod, container: &Container) -> bool {
+    let is_first = pod.spec.containers.first().is_some_and(|first| first.name == container.name);
+    is_first && waits_for_input(&pod.spec)
 }
 
 impl Inside {
@@ -59,6 +70,13 @@ impl Inside {
                 let view = self.view(&running, &pod, &container);
                 Box::new(move |link: Link| {
                     Box::pin(process::exec(link, streams, command, view, running))
+                })
+            }
+            Wanted::Attach(streams) if streams.stdin && reads(&pod, &container) => {
+                let view = self.view(&running, &pod, &container);
+                let command = container.command.iter().chain(&container.args).cloned().collect();
+                Box::new(move |link: Link| {
+                    Box::pin(process::type_to(link, streams, command, view, running))
                 })
             }
             Wanted::Attach(streams) => {

@@ -25,11 +25,13 @@ use super::Options;
 use super::environment::{Environment, Found, Source, Waiting, visible};
 use super::fault::Faults;
 use super::ledger::Ledger;
-use super::pod::{Pod, exit_code, requests, run_millis};
+use super::pod::{Pod, exit_code, requests, run_millis, waits_for_input};
 use super::status::{Facts, ended, running};
 
 /// Time that containers take to stop after they were asked to, in simulated milliseconds.
 const STOP_MILLIS: u64 = 1000;
+/// Time between two looks at whether what somebody types to has ended.
+const LOOK: SignedDuration = SignedDuration::from_millis(200);
 /// The code of a process that ended on SIGTERM.
 const TERMINATED: i32 = 143;
 /// The code of a process that lost its device.
@@ -80,6 +82,8 @@ struct Entry {
     seen: Option<Seen>,
     /// The reason why they do not run, as the pod's status says it.
     waiting: Option<Waiting>,
+    /// Code of the process that somebody typed to, once it has ended.
+    exited: Option<i32>,
     /// Set while a write is under way: what the entry becomes when it has succeeded.
     pending: Option<(Stage, Facts)>,
 }
@@ -184,6 +188,13 @@ impl Kubelet {
             Some(seen.into_iter().map(|device| (model.clone(), device)).collect())
         };
         devices().unwrap_or_default()
+    }
+
+    /// Takes in that the process ended to which somebody typed.
+    pub(super) fn exited(&mut self, uid: &str, code: u8) {
+        if let Some(entry) = self.entries.get_mut(uid).filter(|one| one.stage == Stage::Running) {
+            entry.exited = Some(code.into());
+        }
     }
 
     /// Tells whether the containers of a pod run.
@@ -302,6 +313,7 @@ impl Kubelet {
             entry.waiting = None;
         }
         if accepted {
+            entry.exited = None;
             entry.stage = entry.stage.max(stage);
             entry.facts = facts;
             if entry.stage == Stage::Ended {
@@ -321,12 +333,20 @@ impl Kubelet {
             return step;
         }
         let entry = self.entries.get_mut(uid).expect("the caller found it");
-        let Some(millis) = run_millis(&entry.pod, self.run_seconds) else { return Step::Rest };
-        let end = after(entry.facts.started, millis, self.pace);
-        if now < end {
-            return Step::Wait(end);
-        }
-        let code = exit_code(&entry.pod);
+        let code = match (entry.exited, run_millis(&entry.pod, self.run_seconds)) {
+            (Some(code), _) => code,
+            (None, Some(millis)) => {
+                let end = after(entry.facts.started, millis, self.pace);
+                if now < end {
+                    return Step::Wait(end);
+                }
+                exit_code(&entry.pod)
+            }
+            (None, None) if waits_for_input(&entry.pod.spec) => {
+                return Step::Wait(now.saturating_add(LOOK).unwrap_or(Timestamp::MAX));
+            }
+            (None, None) => return Step::Rest,
+        };
         let again = match entry.pod.spec.restart_policy.as_str() {
             "Always" => true,
             "OnFailure" => code != 0,
@@ -422,6 +442,7 @@ impl Entry {
             found: None,
             seen: None,
             waiting: None,
+            exited: None,
             pending: None,
         }
     }

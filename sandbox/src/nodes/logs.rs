@@ -87,6 +87,12 @@ impl Logs {
     }
 }
 
+/// The code that the first container ended with, as the pod's status has it.
+fn ended_with(pod: &Pod) -> Option<i64> {
+    let statuses = &pod.status.as_ref()?.container_statuses;
+    statuses.first()?.pointer("/state/terminated/exitCode")?.as_i64()
+}
+
 fn log(pod: &Pod, container: &Container, environment: &Environment, run: &Run) -> Log {
     let command: Vec<&str> =
         container.command.iter().chain(&container.args).map(String::as_str).collect();
@@ -105,7 +111,7 @@ fn log(pod: &Pod, container: &Container, environment: &Environment, run: &Run) -
         write(second * 1000, format!("second {second}: working"));
     }
     if run.ended {
-        let code = exit_code(pod);
+        let code = ended_with(pod).unwrap_or_else(|| exit_code(pod).into());
         let text = format!("ended with exit code {code} after {seconds} simulated seconds");
         write(run.millis, text);
     }

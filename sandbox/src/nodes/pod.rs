@@ -170,6 +170,8 @@ pub struct Container {
     pub command: Vec<String>,
     /// Its arguments.
     pub args: Vec<String>,
+    /// True if it reads what is typed to it.
+    pub stdin: bool,
     /// Resources that it asks for.
     pub resources: Resources,
     /// `Always` marks an init container as a sidecar.
@@ -293,12 +295,15 @@ pub fn given<'a>(
 
 /// For how many simulated milliseconds the pod's containers run; `None` when they run until stopped.
 ///
-/// In this order: the annotation [`RUN_SECONDS`]; `sleep N` as the command; services (restartPolicy
+/// In this order: the annotation [`RUN_SECONDS`]; a shell that reads what is typed runs until that ends it; `sleep N` as the command; services (restartPolicy
 /// Always, and roles that only serve others) run on; other work takes `default_seconds`.
 pub fn run_millis(pod: &Pod, default_seconds: u64) -> Option<u64> {
     let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(RUN_SECONDS));
     if let Some(text) = annotation {
         return millis(text);
+    }
+    if waits_for_input(&pod.spec) {
+        return None;
     }
     match slept(&pod.spec).as_deref() {
         Some("infinity") => return None,
@@ -309,6 +314,16 @@ pub fn run_millis(pod: &Pod, default_seconds: u64) -> Option<u64> {
         return None;
     }
     Some(default_seconds.saturating_mul(1000))
+}
+
+/// Tells whether the first container runs what goes on reading, a shell or `cat`, and reads what is typed to it.
+pub fn waits_for_input(spec: &PodSpec) -> bool {
+    let Some(container) = spec.containers.first().filter(|container| container.stdin) else {
+        return false;
+    };
+    let words: Vec<&str> =
+        container.command.iter().chain(&container.args).map(String::as_str).collect();
+    matches!(words[..], ["sh" | "bash" | "cat" | "/bin/sh" | "/bin/bash" | "/bin/cat"])
 }
 
 /// Milliseconds in a decimal number of seconds with at most three digits that count.
@@ -418,6 +433,9 @@ mod tests {
                 "containers": [{"name": "main", "command": command}]}}));
             run_millis(&pod, RUN_SECONDS_DEFAULT)
         };
+        let typed = json!({"metadata": {}, "spec": {"restartPolicy": "Never",
+            "containers": [{"name": "main", "stdin": true, "command": ["bash"]}]}});
+        assert_eq!(run_millis(&pod(typed), RUN_SECONDS_DEFAULT), None);
         let annotated = json!({"annotations": {RUN_SECONDS: "2.5"}});
         let owned = |kind: &str, role: &str| {
             json!({

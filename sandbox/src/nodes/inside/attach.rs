@@ -1,4 +1,5 @@
-//! The output of a container's own process as it comes. What is typed goes nowhere: there is no process to read it.
+//! The output of a container's own process as it comes. What is typed goes nowhere, unless the process is a shell:
+//! there is none to read it.
 
 use super::session::{Session, Stopped};
 use super::{LOOK, Running};

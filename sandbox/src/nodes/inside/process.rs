@@ -36,6 +36,31 @@ pub(super) async fn exec(
     process.session.end(code).await;
 }
 
+/// Lets somebody type to the container's own process, which begins anew for each who does, and ends the container when it
+/// ends. Whoever goes leaves it running.
+pub(super) async fn type_to(
+    link: Link,
+    streams: Streams,
+    command: Vec<String>,
+    view: View,
+    running: Running,
+) {
+    let Some(session) = Session::begin(link, streams).await else { return };
+    let mut process = Process { session, view };
+    let code = tokio::select! {
+        biased;
+        ended = process.whole(&command) => match ended {
+            Ok(code) => code,
+            Err(Stopped::Interrupted) => INTERRUPTED,
+            Err(Stopped::Gone) => return,
+        },
+        () = running.ended() => KILLED,
+    };
+    running.exits(code);
+    // As the kubelet does: how the process ended is in the status of its pod.
+    process.session.end(0).await;
+}
+
 struct Process {
     session: Session,
     view: View,
