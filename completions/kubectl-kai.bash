@@ -8803,7 +8803,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__simulate)
-            opts="-f -R -p -g -e -m -q -w -l -n -A -o -v -s -h --add-node --drain --set --delete --gpu-quota --gpu-limit --gpu-weight --snapshot --scenario --save --shard --horizon --exit-code --jq --sort-by --limit --no-headers --filename --sbatch --recursive --template --param --image --gpu --gpu-type --gpu-memory --mig --gpu-fraction-container --cpu --memory --from --env --env-from --secret --configmap --pull-secret --mount --shm --workdir --git --git-secret --code-image --queue --priority --preemptible --workers --min --no-gang --max-runtime --retries --label --annotation --force --topology --node-selector --toleration --node-pool --service-account --replicas --array --schedule --time-zone --ttl --main-class --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-f -R -p -g -e -m -q -w -l -n -A -o -v -s -h --add-node --drain --set --delete --gpu-quota --gpu-limit --gpu-weight --snapshot --scenario --save --shard --horizon --exit-code --jq --sort-by --limit --no-headers --filename --sbatch --recursive --template --param --image --gpu --gpu-type --gpu-memory --mig --gpu-fraction-container --cpu --memory --from --shell --port --run-as --rdma --mps --env --env-from --secret --configmap --pull-secret --mount --shm --workdir --git --git-secret --code-image --queue --priority --preemptible --workers --min --min-per-role --no-gang --max-runtime --retries --label --annotation --force --topology --node-selector --toleration --node-pool --service-account --replicas --array --schedule --time-zone --ttl --main-class --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -9074,6 +9074,27 @@ _kubectl__kai() {
                     fi
                     return 0
                     ;;
+                --port)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --run-as)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --rdma)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --env)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -9208,6 +9229,13 @@ _kubectl__kai() {
                     return 0
                     ;;
                 --min)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --min-per-role)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -9816,7 +9844,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__submit)
-            opts="-f -R -p -g -e -m -q -w -l -y -n -A -o -v -s -h --filename --sbatch --recursive --template --param --image --gpu --gpu-type --gpu-memory --mig --gpu-fraction-container --cpu --memory --from --env --env-from --secret --configmap --pull-secret --mount --shm --workdir --git --git-secret --code-image --queue --priority --preemptible --workers --min --no-gang --max-runtime --retries --label --annotation --force --topology --node-selector --toleration --node-pool --service-account --replicas --array --schedule --time-zone --ttl --main-class --wait --timeout --dry-run --exit-code --replace --watch --logs --rm --confirm --diff --yes --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-f -R -p -g -e -m -q -w -l -i -t -y -n -A -o -v -s -h --filename --sbatch --recursive --template --param --image --gpu --gpu-type --gpu-memory --mig --gpu-fraction-container --cpu --memory --from --shell --port --run-as --rdma --mps --env --env-from --secret --configmap --pull-secret --mount --shm --workdir --git --git-secret --code-image --queue --priority --preemptible --workers --min --min-per-role --no-gang --max-runtime --retries --label --annotation --force --topology --node-selector --toleration --node-pool --service-account --replicas --array --schedule --time-zone --ttl --main-class --wait --timeout --dry-run --exit-code --replace --watch --logs --stdin --tty --rm --confirm --diff --save-template --yes --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -9952,6 +9980,27 @@ _kubectl__kai() {
                     return 0
                     ;;
                 --from)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --run-as)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --rdma)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -10098,6 +10147,13 @@ _kubectl__kai() {
                     fi
                     return 0
                     ;;
+                --min-per-role)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --max-runtime)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -10226,6 +10282,13 @@ _kubectl__kai() {
                     ;;
                 --dry-run)
                     COMPREPLY=($(compgen -W "none client server plan" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --save-template)
+                    COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

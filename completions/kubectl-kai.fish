@@ -86,6 +86,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l memory -d 'Memory of each worker, such as 64Gi' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l from -d 'Workload to submit again, as NAME or with the next number; other flags change it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l port -d 'Port that the container listens on, as port-forward finds it; repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l run-as -d 'User, and group, that the containers run as (--user is the kubeconfig\'s)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l rdma -d 'Devices for RDMA by the resource of their plugin, such as rdma/hca:1; memory may be locked then' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s e -l env -d 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l env-from -d 'Variables of all keys of secret/NAME or configmap/NAME, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l secret -d 'Secret: its keys as variables, or as files under PATH, repeatable' -r -f
@@ -103,6 +106,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l preem
 false\t''"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s w -l workers -d 'Pods that work: N, or N..M where the framework can grow and shrink' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l min -d 'How many of the workers must start together (default: all)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l min-per-role -d 'How many pods of a role must start together, such as worker=4, repeatable: pytorch, ray, jobset, trainjob' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l max-runtime -d 'Longest run, such as 12h' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l retries -d 'Retries after a failure' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r -f
@@ -126,6 +130,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l dry-r
 client\t'Only rendered and checked here, of the kinds that the cluster serves'
 server\t'Checked by the API server, not stored'
 plan\t'Shown as the scheduler would place it, with alternatives'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l save-template -d 'Keep it as a template of yours, for --template, and submit nothing' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -144,16 +149,20 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l tls-s
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s R -l recursive -d 'Read folders behind -f with all folders in them'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l shell -d 'Run the command as a line for sh, with its && and $VARIABLES'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l mps -d 'Share the GPU by MPS; needs a share: --gpu 0.5'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l no-gang -d 'Let each worker start alone'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l force -d 'Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l exit-code -d 'With --dry-run=plan: end with 6 when it cannot start at once'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l replace -d 'Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l watch -d 'Say each change of its state until it has ended; the exit code tells how'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l logs -d 'Print the logs of all ranks until it has ended; the exit code tells how'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s i -l stdin -d 'Wait until it runs, and hand stdin on to its container; the exit code is the container\'s'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s t -l tty -d 'Give its container this terminal, as -it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l rm -d 'Delete it once it has ended'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l confirm -d 'Show what would be created, and ask before it is'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l diff -d 'Show the difference to what is there, and create nothing; the exit code is 1 where there is one'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s y -l yes -d 'Ask nothing: with --confirm, and before --replace deletes'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s y -l yes -d 'Ask nothing: with --confirm, before --replace deletes, and before --save-template replaces a template'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l quiet -d 'Print data and errors only'
@@ -955,6 +964,9 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l gpu
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l cpu -d 'CPU of each worker, such as 4 or 500m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l memory -d 'Memory of each worker, such as 64Gi' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l from -d 'Workload to submit again, as NAME or with the next number; other flags change it' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l port -d 'Port that the container listens on, as port-forward finds it; repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l run-as -d 'User, and group, that the containers run as (--user is the kubeconfig\'s)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l rdma -d 'Devices for RDMA by the resource of their plugin, such as rdma/hca:1; memory may be locked then' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s e -l env -d 'Environment variable NAME=VALUE, or NAME to forward yours, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l env-from -d 'Variables of all keys of secret/NAME or configmap/NAME, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l secret -d 'Secret: its keys as variables, or as files under PATH, repeatable' -r -f
@@ -972,6 +984,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l pre
 false\t''"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s w -l workers -d 'Pods that work: N, or N..M where the framework can grow and shrink' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l min -d 'How many of the workers must start together (default: all)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l min-per-role -d 'How many pods of a role must start together, such as worker=4, repeatable: pytorch, ray, jobset, trainjob' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l max-runtime -d 'Longest run, such as 12h' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l retries -d 'Retries after a failure' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s l -l label -d 'Label KEY=VALUE on the workload and its pods, repeatable' -r -f
@@ -1007,6 +1020,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l cac
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l exit-code -d 'End with 6 when the work cannot start at once'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-headers -d 'Print no header line'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s R -l recursive -d 'Read folders behind -f with all folders in them'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l shell -d 'Run the command as a line for sh, with its && and $VARIABLES'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l mps -d 'Share the GPU by MPS; needs a share: --gpu 0.5'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l no-gang -d 'Let each worker start alone'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l force -d 'Submit in spite of another scheduler in the manifest, a queue in which nothing can run, or nodes that are too small'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s A -l all-namespaces -d 'All namespaces'

@@ -62,6 +62,11 @@ module completions {
     --cpu: string             # CPU of each worker, such as 4 or 500m
     --memory: string          # Memory of each worker, such as 64Gi
     --from: string            # Workload to submit again, as NAME or with the next number; other flags change it
+    --shell                   # Run the command as a line for sh, with its && and $VARIABLES
+    --port: string            # Port that the container listens on, as port-forward finds it; repeatable
+    --run-as: string          # User, and group, that the containers run as (--user is the kubeconfig's)
+    --rdma: string            # Devices for RDMA by the resource of their plugin, such as rdma/hca:1; memory may be locked then
+    --mps                     # Share the GPU by MPS; needs a share: --gpu 0.5
     --env(-e): string         # Environment variable NAME=VALUE, or NAME to forward yours, repeatable
     --env-from: string        # Variables of all keys of secret/NAME or configmap/NAME, repeatable
     --secret: string          # Secret: its keys as variables, or as files under PATH, repeatable
@@ -78,6 +83,7 @@ module completions {
     --preemptible: string@"nu-complete kubectl-kai submit preemptible" # Whether others may take its GPUs: true (also without a value) or false
     --workers(-w): string     # Pods that work: N, or N..M where the framework can grow and shrink
     --min: string             # How many of the workers must start together (default: all)
+    --min-per-role: string    # How many pods of a role must start together, such as worker=4, repeatable: pytorch, ray, jobset, trainjob
     --no-gang                 # Let each worker start alone
     --max-runtime: string     # Longest run, such as 12h
     --retries: string         # Retries after a failure
@@ -102,10 +108,13 @@ module completions {
     --replace                 # Change what exists and differs from its manifest, or delete it and create it anew where it cannot be changed
     --watch                   # Say each change of its state until it has ended; the exit code tells how
     --logs                    # Print the logs of all ranks until it has ended; the exit code tells how
+    --stdin(-i)               # Wait until it runs, and hand stdin on to its container; the exit code is the container's
+    --tty(-t)                 # Give its container this terminal, as -it
     --rm                      # Delete it once it has ended
     --confirm                 # Show what would be created, and ask before it is
     --diff                    # Show the difference to what is there, and create nothing; the exit code is 1 where there is one
-    --yes(-y)                 # Ask nothing: with --confirm, and before --replace deletes
+    --save-template: string   # Keep it as a template of yours, for --template, and submit nothing
+    --yes(-y)                 # Ask nothing: with --confirm, before --replace deletes, and before --save-template replaces a template
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -1073,6 +1082,11 @@ module completions {
     --cpu: string             # CPU of each worker, such as 4 or 500m
     --memory: string          # Memory of each worker, such as 64Gi
     --from: string            # Workload to submit again, as NAME or with the next number; other flags change it
+    --shell                   # Run the command as a line for sh, with its && and $VARIABLES
+    --port: string            # Port that the container listens on, as port-forward finds it; repeatable
+    --run-as: string          # User, and group, that the containers run as (--user is the kubeconfig's)
+    --rdma: string            # Devices for RDMA by the resource of their plugin, such as rdma/hca:1; memory may be locked then
+    --mps                     # Share the GPU by MPS; needs a share: --gpu 0.5
     --env(-e): string         # Environment variable NAME=VALUE, or NAME to forward yours, repeatable
     --env-from: string        # Variables of all keys of secret/NAME or configmap/NAME, repeatable
     --secret: string          # Secret: its keys as variables, or as files under PATH, repeatable
@@ -1089,6 +1103,7 @@ module completions {
     --preemptible: string@"nu-complete kubectl-kai simulate preemptible" # Whether others may take its GPUs: true (also without a value) or false
     --workers(-w): string     # Pods that work: N, or N..M where the framework can grow and shrink
     --min: string             # How many of the workers must start together (default: all)
+    --min-per-role: string    # How many pods of a role must start together, such as worker=4, repeatable: pytorch, ray, jobset, trainjob
     --no-gang                 # Let each worker start alone
     --max-runtime: string     # Longest run, such as 12h
     --retries: string         # Retries after a failure

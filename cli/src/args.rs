@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::commands::short::Form;
 use crate::commands::{
     completion, config, delete, describe, doctor, exec, explain, help, history, install, list,
     logs, port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
@@ -133,6 +134,39 @@ pub enum Command {
     Options,
 }
 
+impl Command {
+    /// The names of workloads on the command line, and how the command takes them.
+    pub(crate) fn words(&mut self) -> (Vec<&mut String>, Form) {
+        let words = match self {
+            Self::Submit(args) => args.work.from.iter_mut().collect(),
+            Self::Wait(args) => args.names.iter_mut().collect(),
+            Self::Suspend(args) | Self::Resume(args) => args.names.iter_mut().collect(),
+            Self::Delete(args) => args.names.iter_mut().collect(),
+            Self::List(args) => args.names.iter_mut().collect(),
+            Self::Describe(args) => vec![&mut args.name],
+            Self::Explain(args) => args.name.iter_mut().collect(),
+            Self::History(args) => return (args.words(), Form::Plain),
+            Self::Usage(args) => return (args.names.iter_mut().collect(), Form::Plain),
+            Self::Logs(args) => vec![&mut args.name],
+            Self::Exec(args) => vec![&mut args.name],
+            Self::PortForward(args) => vec![&mut args.name],
+            Self::Simulate(args) => args.words(),
+            Self::Queues(_)
+            | Self::Top(_)
+            | Self::Sandbox(_)
+            | Self::Install(_)
+            | Self::Doctor(_)
+            | Self::Snapshot(_)
+            | Self::Completion(_)
+            | Self::Config(_)
+            | Self::Version(_)
+            | Self::Help(_)
+            | Self::Options => Vec::new(),
+        };
+        (words, Form::WithKind)
+    }
+}
+
 /// Says why there is nothing to run.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -184,6 +218,46 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ("--partition", "--queue"),
 ];
 
+/// Flags of `submit` that people look for, which would need something in the cluster that is not there: (typed, why, the way instead).
+const ABSENT_FLAGS: &[(&str, &str, &str)] = &[
+    (
+        "--after",
+        "nothing in the cluster starts work when other work ends",
+        "kubectl kai wait NAME && kubectl kai submit …   or a workflow: kubectl kai submit -f workflow.yaml",
+    ),
+    ("--idle-timeout", "nothing in the cluster tells whether work is idle", "--max-runtime 8h"),
+    (
+        "--notify",
+        "nothing in the cluster sends messages",
+        "kubectl kai wait NAME --exec 'notify \"$KAI_NAME $KAI_STATE\"'",
+    ),
+    (
+        "--on-evict",
+        "whether evicted pods are made anew is for their kind to decide: a Job makes them, a Pod does not",
+        "submit job NAME --retries 3",
+    ),
+    (
+        "--max-pending",
+        "nothing in the cluster gives up waiting",
+        "--wait=running --timeout 30m, and on code 6: kubectl kai delete NAME",
+    ),
+    (
+        "--no-preempt-before",
+        "how long work is kept is a rule of its queue",
+        "(admin) kubectl kai queues set QUEUE --preempt-min-runtime 30m",
+    ),
+    (
+        "--failed-only",
+        "a Job tells no other which of its tasks failed",
+        "--retries 3 with --array, so that each task is tried again by itself",
+    ),
+    (
+        "--open",
+        "a browser is not for this program to start",
+        "kubectl kai port-forward NAME   which waits until it runs, and prints the address",
+    ),
+];
+
 /// The problem that an error tells of; `path` is the command that was typed, with a blank before each word.
 fn problem(error: &clap::Error, path: &str) -> Problem {
     let text = |kind| match error.get(kind) {
@@ -201,6 +275,10 @@ fn problem(error: &clap::Error, path: &str) -> Problem {
             let near = near.or_else(|| meant::flag(&typed, path));
             let problem =
                 Problem::new(number::USAGE, Exit::Usage, format!("unknown {what} \"{typed}\""));
+            let absent = ABSENT_FLAGS.iter().find(|(flag, ..)| *flag == typed);
+            if let Some((_, why, way)) = absent.filter(|_| path == " submit") {
+                return problem.line(*why).fix(*way);
+            }
             match near {
                 Some(near) => problem.line(format!("did you mean {near}?")).fix(help),
                 None => problem.fix(help),

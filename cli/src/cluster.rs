@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod kinds;
 pub(crate) mod listing;
 pub(crate) mod manifest;
+pub(crate) mod me;
 pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod object_name;

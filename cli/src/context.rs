@@ -1,5 +1,6 @@
 //! Describes what a command stands in: its output, environment, settings, and the way to the cluster.
 
+mod ask;
 mod confirm;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use crate::globals::Globals;
 use crate::print::error::{Error, Exit};
 use crate::print::output::{Color, Output};
 use crate::settings::Settings;
+pub(crate) use ask::Question;
 
 /// Runs one command line, program name first, within a context: what the demo is given to type with.
 pub(crate) type Run = fn(Vec<OsString>, &mut Context) -> BoxFuture<'_, Exit>;
@@ -138,6 +140,14 @@ impl Context {
         }
         self.connected = Some(cluster.clone());
         Ok(cluster)
+    }
+
+    /// Has the command work in a namespace, as `-n` does.
+    pub(crate) fn work_in(&mut self, namespace: &str) {
+        self.globals.namespace = Some(namespace.to_owned());
+        if let Some(cluster) = &mut self.connected {
+            namespace.clone_into(&mut cluster.namespace);
+        }
     }
 
     /// Has all that commands read from now on kept up to date by watches; of each object what a function leaves of it.

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use crate::args::{self, Command, command};
 use crate::commands::{
     completion, config, delete, describe, doctor, exec, explain, help, history, install, list,
-    logs, port_forward, queues, simulate, snapshot, submit, suspend, top, version, wait,
+    logs, port_forward, queues, short, simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -34,7 +34,7 @@ pub fn run(argv: Vec<OsString>, context: &mut Context) -> BoxFuture<'_, Exit> {
 
 async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Error> {
     let argv = expand_alias(argv, context);
-    let cli = match args::parse(argv) {
+    let mut cli = match args::parse(argv) {
         Ok(cli) => cli,
         Err(args::Stop::Print(text)) => return context.out.raw(&text).map(|()| Exit::Ok),
         Err(args::Stop::Error(error)) => return Err(error),
@@ -42,6 +42,8 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
     context.adopt(cli.globals)?;
     check_output(&cli.command, context.globals.output.as_deref())?;
     check_namespaces(&cli.command, context.globals.all_namespaces)?;
+    let (words, form) = cli.command.words();
+    short::resolve(words, form, context).await?;
     match cli.command {
         Command::Submit(args) => Box::pin(submit::run(*args, context)).await,
         Command::Wait(args) => wait::run(&args, context).await,

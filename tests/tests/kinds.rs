@@ -14,12 +14,14 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::resource::v1::DeviceClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kai_tests::{
     control_plane::{ControlPlane, assets},
     live::Place,
     stage::{Stage, scene::Scene},
 };
+use kube::{Api, api::PostParams};
 use kubectl_kai::{Context as Cli, Exit, output::Output};
 
 /// Output of a command.
@@ -86,6 +88,11 @@ async fn play(place: Place) -> Result<()> {
 /// Rehearses on the server what `submit` makes of each line of `kinds/submit.txt`.
 async fn rehearse(place: Place) -> Result<()> {
     let stage = with_kinds(place).await?;
+    let class: DeviceClass = serde_json::from_value(
+        serde_json::json!({"metadata": {"name": "gpu.example.com"}, "spec": {}}),
+    )?;
+    let classes: Api<DeviceClass> = Api::all(stage.client());
+    classes.create(&PostParams::default(), &class).await?;
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("kinds/submit.txt"))?;
     let (mut rehearsed, mut failures) = (0, Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {

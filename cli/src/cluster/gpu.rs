@@ -1,11 +1,14 @@
 //! Describes how many GPUs: the grammar of `--gpu` and `--gpu-memory`, and what a pod asks for.
 //!
 //! `4` whole devices, `0.5` of one device, `0.25x4` a quarter of each of four, `8Gi` of one device's memory, `8Gix2` of
-//! each of two, `mig:1g.10gb` or `mig:1g.10gbx2`, each but MIG with a model in front: `H100:4`. Decimal text is never made a binary fraction.
+//! each of two, `mig:1g.10gb` or `mig:1g.10gbx2`, each but MIG with a model in front: `H100:4`. Devices of others are whole:
+//! `amd:2`, `gaudi:8`, `RESOURCE:2` of any device plugin, `dra:CLASS:2` of a resource claim. Decimal text is never made a
+//! binary fraction.
 
 use std::fmt;
 
 mod total;
+mod vendors;
 
 pub(crate) use total::{Total, ask, claimed_milli, part_milli, share, shared, status_milli, whole};
 
@@ -22,6 +25,10 @@ pub(crate) enum Gpu {
     Memory { memory_mib: u64, devices: u32 },
     /// MIG slices of a profile.
     Mig { profile: String, count: u32 },
+    /// Whole devices of another vendor's plugin, by the name of its resource.
+    Device { resource: String, count: u32 },
+    /// Devices of a class, by a claim of each pod's own.
+    Claim { class: String, count: u32 },
 }
 
 /// More devices than any node has; a typing error above it.
@@ -32,12 +39,16 @@ const SHARED_MAX: u32 = kai_api::shared_gpu::DEVICES_MAX;
 const PLACES_MAX: usize = 3;
 
 impl Gpu {
-    /// Reads the value of `--gpu` with or without a model in front: `H100:4`.
+    /// Reads the value of `--gpu` with or without a model, a vendor or a resource in front: `H100:4`, `amd:2`.
     ///
     /// # Errors
     /// Says what the value could have meant.
     pub(crate) fn parse_typed(text: &str) -> Result<(Option<String>, Self), Problem> {
         match text.split_once(':') {
+            Some(("dra", claim)) => Ok((None, vendors::claim(text, claim)?)),
+            Some((front, amount)) if vendors::resource(front).is_some() => {
+                Ok((None, vendors::device(text, front, amount)?))
+            }
             Some((model, amount)) if model != "mig" => {
                 check_model(&format!("--gpu {text}"), model)?;
                 Ok((Some(model.to_owned()), Self::parse(amount)?))
@@ -134,8 +145,22 @@ impl Gpu {
         match self {
             Self::Memory { memory_mib, .. } => Self::Memory { memory_mib, devices },
             Self::Share { fraction, .. } => Self::Share { fraction, devices },
-            whole @ (Self::Whole(_) | Self::Mig { .. }) => whole,
+            whole @ (Self::Whole(_)
+            | Self::Mig { .. }
+            | Self::Device { .. }
+            | Self::Claim { .. }) => whole,
         }
+    }
+
+    /// Says how queues count it, where that is not as GPUs.
+    pub(crate) fn note(&self) -> Option<String> {
+        let Self::Device { resource, .. } = self else { return None };
+        let is_gpu = resource == crate::cluster::names::AMD_GPU;
+        (!is_gpu).then(|| {
+            format!(
+                "{resource} is no GPU to KAI: the GPU quotas and limits of queues do not count it"
+            )
+        })
     }
 
     /// Tells whether it is part of a device, or of several.
@@ -188,6 +213,8 @@ impl fmt::Display for Gpu {
             Self::Memory { memory_mib, devices } => write!(f, "{memory_mib}Mix{devices}"),
             Self::Mig { profile, count: 1 } => write!(f, "mig:{profile}"),
             Self::Mig { profile, count } => write!(f, "mig:{profile}x{count}"),
+            Self::Device { resource, count } => write!(f, "{}:{count}", vendors::front(resource)),
+            Self::Claim { class, count } => write!(f, "dra:{class}:{count}"),
         }
     }
 }

@@ -7,10 +7,14 @@ use crate::cluster::Resource;
 pub(crate) const SCHEDULER: &str = kai_api::names::SCHEDULER_NAME;
 pub(crate) const QUEUE: &str = label::QUEUE;
 pub(crate) const PRIORITY: &str = label::PRIORITY_CLASS;
+/// Names who submitted a workload, as a label or an annotation.
+pub(crate) const USER: &str = label::USER;
 pub(crate) const PREEMPTIBILITY: &str = label::PREEMPTIBILITY;
 pub(crate) const MIN_MEMBER: &str = annotation::BATCH_MIN_MEMBER;
 pub(crate) const GPU: &str = resource::NVIDIA_GPU;
 pub(crate) const AMD_GPU: &str = resource::AMD_GPU;
+/// Devices that the scheduler counts as a resource of their own, and no GPUs.
+pub(crate) const GAUDI: &str = "habana.ai/gaudi";
 pub(crate) const GPU_PRODUCT: &str = kai_api::names::node::GPU_PRODUCT;
 pub(crate) const MIG: &str = resource::MIG_PREFIX;
 pub(crate) const FRACTION: &str = annotation::GPU_FRACTION;

@@ -17,7 +17,7 @@ use crate::workload::Workload;
 pub struct Args {
     /// Names of workloads, kind/name, or patterns with *
     #[arg(value_name = "NAME", required_unless_present_any = filter::FLAGS)]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
     /// Ask nothing

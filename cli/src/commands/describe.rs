@@ -31,7 +31,7 @@ use crate::workload::{self as workloads, Phase, Position, Workload};
 pub struct Args {
     /// Name of the workload, kind/name, or the name of its pod group or of one of its pods
     #[arg(value_name = "NAME")]
-    name: String,
+    pub(crate) name: String,
     /// How many events to show
     #[arg(long, default_value_t = 8, value_name = "N")]
     events: usize,

@@ -1,16 +1,15 @@
 //! `kubectl kai exec`: a command or a shell in the container of a rank.
 
+mod converse;
 mod terminal;
 
-use std::io::{self, Read as _};
-
 use futures::future::BoxFuture;
-use futures::{FutureExt as _, SinkExt as _, StreamExt as _};
+use futures::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use kube::Api;
-use kube::api::{AttachParams, AttachedProcess, TerminalSize};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use kube::api::{AttachParams, AttachedProcess};
+use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 
 use crate::cluster::{Call, Cluster, Failure, Resource};
@@ -19,21 +18,21 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Style, clean, clean_log};
 use crate::workload::load;
-use terminal::{Raw, Resizes};
+pub(crate) use converse::converse;
 
 /// Bash where the image has it, else its plain shell.
 const SHELL: [&str; 3] = ["sh", "-c", "command -v bash >/dev/null && exec bash || exec sh"];
 /// Ranks that run the command at once.
 const CONCURRENCY: usize = 32;
-/// Bytes that are read at once.
-const BUFFER_BYTES: usize = 16 * 1024;
+/// Lines that wait to be printed.
+const LINES_IN_FLIGHT: usize = 16 * 1024;
 
 /// Flags of `exec`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Name of the workload
     #[arg(value_name = "NAME")]
-    name: String,
+    pub(crate) name: String,
     /// Rank, as 0 (the master is 0) or worker-3; without it the first
     #[arg(long, value_name = "RANK", conflicts_with = "all_ranks")]
     rank: Option<String>,
@@ -141,58 +140,14 @@ impl Session<'_> {
             self.args.command.iter().map(String::as_str).collect()
         };
         let params = AttachParams::default().stdin(stdin).stdout(true).stderr(!tty).tty(tty);
-        let mut process = self.open(source, &command, params).await?;
-        let _raw = tty.then(Raw::begin).transpose().map_err(|error| {
-            Problem::new(
-                number::OTHER,
-                Exit::Failure,
-                format!("failed to use the terminal: {error}"),
-            )
-            .fix("leave -t out")
-        })?;
-        let mut resizes = if tty { Resizes::begin().ok() } else { None };
-        let mut input = stdin.then(|| typed(context));
-        let mut writer = process.stdin();
-        let mut sizes = process.terminal_size();
-        let (mut stdout, mut stderr) = (process.stdout(), process.stderr());
-        let mut bytes = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
-        let status = process.take_status();
-        while stdout.is_some() || stderr.is_some() {
-            tokio::select! {
-                count = read(&mut stdout, &mut bytes.0) => match count {
-                    0 => stdout = None,
-                    count => context.out.bytes(&bytes.0[..count])?,
-                },
-                count = read(&mut stderr, &mut bytes.1) => match count {
-                    0 => stderr = None,
-                    count => context.out.complain(&bytes.1[..count]),
-                },
-                typed = next(&mut input) => if let Some(typed) = typed {
-                    // Whoever reads no more has ended, which its status tells.
-                    if let Some(writer) = &mut writer {
-                        let _ended = writer.write_all(&typed).await;
-                    }
-                } else {
-                    input = None;
-                    if let Some(mut writer) = writer.take() {
-                        let _ended = writer.shutdown().await;
-                    }
-                },
-                (width, height) = resized(&mut resizes) => if let Some(sizes) = &mut sizes {
-                    let _ended = sizes.send(TerminalSize { width, height }).await;
-                },
-            }
-        }
-        let status = match status {
-            Some(status) => status.await,
-            None => None,
-        };
+        let process = self.open(source, &command, params).await?;
+        let status = converse(process, stdin, tty, context).await?;
         ended(status, source)
     }
 
     /// Runs the command in all ranks, and ends with the first code that is not 0.
     async fn everywhere(&self, sources: &[Source], context: &mut Context) -> Result<Exit, Error> {
-        let (send, mut lines) = mpsc::channel::<(String, String)>(BUFFER_BYTES);
+        let (send, mut lines) = mpsc::channel::<(String, String)>(LINES_IN_FLIGHT);
         // All of the ranks, in their order; so many at once.
         let each: Vec<BoxFuture<'_, Result<Exit, Error>>> =
             sources.iter().map(|source| self.one_of_all(source, send.clone()).boxed()).collect();
@@ -248,43 +203,6 @@ async fn pass<R: AsyncRead + Unpin>(
             return;
         }
     }
-}
-
-/// Reads; 0 at the end. Nothing comes from a reader that is not there.
-async fn read<R: AsyncRead + Unpin>(reader: &mut Option<R>, bytes: &mut [u8]) -> usize {
-    match reader {
-        Some(reader) => reader.read(bytes).await.unwrap_or(0),
-        None => std::future::pending().await,
-    }
-}
-
-async fn next(input: &mut Option<mpsc::Receiver<Vec<u8>>>) -> Option<Vec<u8>> {
-    match input {
-        Some(input) => input.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn resized(resizes: &mut Option<Resizes>) -> (u16, u16) {
-    match resizes {
-        Some(resizes) => resizes.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Returns what is typed, as it comes. A thread reads it, since nothing can take back a read that has begun.
-fn typed(context: &mut Context) -> mpsc::Receiver<Vec<u8>> {
-    let mut stdin = std::mem::replace(&mut context.stdin, Box::new(io::empty()));
-    let (send, receive) = mpsc::channel(16);
-    std::thread::spawn(move || {
-        let mut bytes = vec![0; BUFFER_BYTES];
-        while let Ok(count @ 1..) = stdin.read(&mut bytes) {
-            if send.blocking_send(bytes[..count].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
-    receive
 }
 
 /// Says how the command ended.

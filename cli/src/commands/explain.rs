@@ -43,7 +43,7 @@ The order is that in which the scheduler tries work in its next cycle, and no pr
 pub struct Args {
     /// A workload, kind/name, the name of a pod or a pod group; queue/NAME, node/NAME, or a number as KAI1203
     #[arg(value_name = "NAME", required_unless_present = "order")]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Show in which order queues and their workloads have their turns
     #[arg(long)]
     order: bool,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::cluster::json::text;
+use crate::cluster::me::is_name_of;
 use crate::cluster::{Call, Cluster, Resource, kinds, queue};
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -113,22 +113,7 @@ impl Filter {
         if !self.mine {
             return Ok(self.owner.clone());
         }
-        let reviews =
-            Resource::new("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews")
-                .cluster_wide();
-        let call = Call::new("create", &reviews);
-        let review =
-            json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview" });
-        let answer = cluster.create(&call, &review, false).await;
-        let answer = answer.map_err(|failure| cluster.explain(&call, &failure))?;
-        let name = text(&answer.body["status"]["userInfo"]["username"]);
-        if name.is_empty() {
-            let what = "the server does not say whom it takes you for";
-            return Err(Problem::new(number::SERVER, Exit::Failure, what)
-                .fix("--owner USER")
-                .into());
-        }
-        Ok(Some(name.to_owned()))
+        cluster.me().await.map(Some)
     }
 
     fn check_kind(&self, loaded: &Loaded) -> Result<(), Error> {
@@ -190,13 +175,9 @@ fn has_fields(workload: &Workload, fields: &labels::Selector) -> bool {
     })
 }
 
-/// Tells whether a workload is a user's. A label cannot hold every name, so it may have `_` where the name has another sign.
-fn is_of(workload: &Workload, user: &str) -> bool {
-    let as_label = |text: &str| {
-        let legal = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-        text.chars().map(legal).collect::<String>()
-    };
-    workload.user().is_some_and(|own| own == user || own == as_label(user))
+/// Tells whether a workload is a user's.
+pub(crate) fn is_of(workload: &Workload, user: &str) -> bool {
+    workload.user().is_some_and(|own| is_name_of(own, user))
 }
 
 fn is_kind(workload: &Workload, word: &str) -> bool {

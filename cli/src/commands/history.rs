@@ -43,7 +43,7 @@ pub struct Args {
     what: Option<What>,
     /// Names, or patterns with *; all workloads without any
     #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
@@ -56,6 +56,18 @@ enum What {
     Usage(usage::Args),
     /// Who evicted whom, and what it cost
     Evictions(evictions::Args),
+}
+
+impl Args {
+    /// The names of workloads.
+    pub(crate) fn words(&mut self) -> Vec<&mut String> {
+        let names = match &mut self.what {
+            Some(What::Usage(args)) => &mut args.names,
+            Some(What::Evictions(args)) => &mut args.names,
+            None => &mut self.names,
+        };
+        names.iter_mut().collect()
+    }
 }
 
 /// Runs `history`.

@@ -38,7 +38,7 @@ Examples:
 pub struct Args {
     /// Names, or patterns with *; all workloads without any
     #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
     /// A line for each queue, user or kind instead of each workload

@@ -36,7 +36,7 @@ Examples:
 pub struct Args {
     /// Name of the workload
     #[arg(value_name = "NAME")]
-    name: String,
+    pub(crate) name: String,
     /// Go on until the workload ends; the exit code tells how
     #[arg(short, long)]
     follow: bool,

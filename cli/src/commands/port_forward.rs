@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub struct Args {
     /// Name of the workload
     #[arg(value_name = "NAME")]
-    name: String,
+    pub(crate) name: String,
     /// Ports, as 8888 or LOCAL:REMOTE (0 takes a free one); without any the port of its kind
     #[arg(value_name = "PORT")]
     ports: Vec<String>,

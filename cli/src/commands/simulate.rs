@@ -103,6 +103,13 @@ struct Changes {
     gpu_weight: Option<String>,
 }
 
+impl Args {
+    /// The names of workloads.
+    pub(crate) fn words(&mut self) -> Vec<&mut String> {
+        self.changes.delete.iter_mut().chain(&mut self.work.from).collect()
+    }
+}
+
 impl Changes {
     /// Reads them.
     ///

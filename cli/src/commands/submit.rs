@@ -8,7 +8,9 @@
 
 mod args;
 mod array;
+mod asked;
 mod check;
+mod claims;
 mod cleaned;
 mod code;
 mod copy;
@@ -22,14 +24,18 @@ mod fits;
 mod folders;
 mod fragile;
 mod inject;
+mod inside;
 pub(crate) mod library;
 mod model;
 mod particulars;
 mod placement;
 pub(crate) mod plan;
+mod process;
 mod read;
 pub(crate) mod render;
 mod request;
+mod roles;
+mod saved;
 pub(crate) mod sbatch;
 mod sharing;
 mod state;
@@ -41,9 +47,11 @@ pub(crate) mod values;
 
 use serde_json::json;
 
+use crate::cluster::gpu::Gpu;
 use crate::cluster::kinds::{self, Kind};
 use crate::cluster::queue::count;
-use crate::cluster::{Cluster, json, manifest, object_name};
+use crate::cluster::{Cluster, json, listing, manifest, object_name};
+use crate::commands::last;
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -75,6 +83,9 @@ Examples:
 
 /// Runs `submit`.
 pub(crate) async fn run(mut flags: Flags, context: &mut Context) -> Result<Exit, Error> {
+    if asked::is_due(&flags, context) {
+        asked::ask(&mut flags, context).await?;
+    }
     sbatch::expand(&mut flags.work, context).await?;
     expanded(flags, context).await
 }
@@ -89,9 +100,7 @@ async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
         None => Ok(None),
     };
     let format = create::Format::read(&context.globals);
-    if dry_run != DryRun::Client {
-        defaults::read(context).await;
-    }
+    let user = submitter(&args, dry_run, context).await;
     if dry_run == DryRun::Plan {
         return Box::pin(plan::run(&args, then.exit_code, context)).await;
     }
@@ -109,9 +118,16 @@ async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
         }
     };
     let (timeout, format) = (timeout?, format?);
-    let mut request = request;
+    let inside = inside::Inside::read(&then, context);
+    let mut request = Request { user, inside, ..request };
+    if then.save_template.is_some() {
+        request = Request { name: saved::NAME.into(), user: None, ..request };
+    }
     let (mut documents, copy) = made(&args, dry_run, &mut request, context).await?;
-    let awaited = Awaited { until: then.wait, timeout };
+    if let Some(name) = &then.save_template {
+        return saved::save(name, &documents, &request, then.yes, context).await;
+    }
+    let awaited = Awaited { until: then.wait, timeout, inside };
     then.check(&documents, awaited)?;
     for warning in &request.data.warnings {
         context.out.warn(warning);
@@ -140,15 +156,54 @@ async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
         confirm(&documents, then.yes, &cluster, context).await?;
     }
     let created = create::all(&documents, &cluster, context).await?;
-    told(&created, &format, &cluster, context)?;
+    after(&created, &then, awaited, &format, context).await
+}
+
+/// Says what was created, and goes on with it as far as was asked for.
+async fn after(
+    created: &[Document],
+    then: &ThenFlags,
+    awaited: Awaited,
+    format: &create::Format,
+    context: &mut Context,
+) -> Result<Exit, Error> {
+    let cluster = context.cluster().await?;
+    remember(created, &cluster, context);
+    if awaited.inside.is_some() {
+        // Its stdout is the container's.
+        for one in created {
+            context.out.talk(&format!("{} created", listing::name(&one.object)));
+        }
+    } else {
+        told(created, format, &cluster, context)?;
+    }
     if then.goes_on() {
-        return then.follow(&created, awaited, context).await;
+        return then.follow(created, awaited, context).await;
     }
     if context.out.talks_to_terminal() {
-        state::first(&created, &cluster, context).await;
+        state::first(created, &cluster, context).await;
     }
-    create::next_steps(&created, context);
+    create::next_steps(created, context);
     Ok(Exit::Ok)
+}
+
+/// Reads what the cluster says beforehand: its defaults, and whom it takes the user for. A rehearsal here asks it for the
+/// latter where a copy is made, which it reads anyhow.
+async fn submitter(args: &Args, dry_run: DryRun, context: &mut Context) -> Option<String> {
+    if dry_run != DryRun::Client {
+        return defaults::read(context).await;
+    }
+    args.from.as_ref()?;
+    context.cluster().await.ok()?.me_if_told().await
+}
+
+/// Keeps what `@last` means: the last workload of those that were submitted.
+fn remember(created: &[Document], cluster: &Cluster, context: &Context) {
+    let mut workloads = created.iter().filter(|one| one.is_workload && !one.is_unchanged());
+    if let Some(document) = workloads.next_back() {
+        let namespace = document.namespace(cluster).unwrap_or_default();
+        last::remember(&document.object, namespace, cluster, context);
+    }
 }
 
 /// Prints what would be created.
@@ -182,8 +237,7 @@ fn told(
 ) -> Result<(), Error> {
     if let Err(error) = create::show(created, "", format, context) {
         // What cannot be printed is there all the same.
-        let names: Vec<String> =
-            created.iter().map(|d| crate::cluster::listing::name(&d.object)).collect();
+        let names: Vec<String> = created.iter().map(|d| listing::name(&d.object)).collect();
         context.out.talk(&format!("created all the same: {}", names.join(", ")));
         return Err(error);
     }
@@ -200,7 +254,7 @@ async fn confirm(
 ) -> Result<(), Error> {
     let objects = create::rehearse(documents, cluster, context).await?;
     for object in &objects {
-        context.out.talk(&format!("  {}", crate::cluster::listing::name(&object.object)));
+        context.out.talk(&format!("  {}", listing::name(&object.object)));
     }
     create::summary(&objects, Some(cluster), context);
     context.confirm("Submit?", is_confirmed)
@@ -215,9 +269,12 @@ async fn made(
 ) -> Result<(Vec<Document>, Option<Copy>), Error> {
     let (mut documents, copy) = documents(args, dry_run, request, context).await?;
     let notes = prepare(&mut documents, request, context)?;
+    claims::add(&mut documents, request.gpu.as_ref(), dry_run, context).await?;
     if let Some(code) = &request.code {
         code.add(&mut documents, context)?;
     }
+    let notes =
+        notes.into_iter().chain(request.gpu.as_ref().and_then(Gpu::note)).collect::<Vec<_>>();
     notes.iter().chain(&request.data.notes).for_each(|note| context.out.talk(note));
     Ok((documents, copy))
 }

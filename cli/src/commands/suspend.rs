@@ -23,7 +23,7 @@ const ASK_FROM: usize = 2;
 pub struct Args {
     /// Names of workloads, kind/name, or patterns with *
     #[arg(value_name = "NAME", required_unless_present_any = filter::FLAGS)]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
     /// Ask nothing

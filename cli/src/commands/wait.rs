@@ -33,7 +33,7 @@ KAI_STATE, KAI_REASON and KAI_EXIT of the workload.")]
 pub struct Args {
     /// Names of workloads, kind/name, or patterns with *
     #[arg(value_name = "NAME", required_unless_present_any = filter::FLAGS)]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
     /// State to wait for: scheduled, running, complete, failed, deleted or position=N

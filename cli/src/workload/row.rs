@@ -8,6 +8,7 @@ use super::devices::{Device, OnDevice};
 use super::eta::Eta;
 use super::history::Eviction;
 use crate::cluster::json::text;
+use crate::cluster::names;
 
 /// A workload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -109,7 +110,7 @@ impl Workload {
     pub(crate) fn user(&self) -> Option<&str> {
         let objects = self.object.iter().chain(&self.pods).chain(&self.groups);
         let mut users = objects.flat_map(|object| {
-            ["labels", "annotations"].map(|map| text(&object["metadata"][map]["user"]))
+            ["labels", "annotations"].map(|map| text(&object["metadata"][map][names::USER]))
         });
         users.find(|user| !user.is_empty())
     }

@@ -28,6 +28,42 @@ fn amounts() {
 }
 
 #[test]
+fn devices_of_others_have_their_vendor_their_resource_or_their_class_in_front() {
+    for (text, expect) in [
+        ("amd:2", r#"Device { resource: "amd.com/gpu", count: 2 } amd:2"#),
+        ("amd.com/gpu:1", r#"Device { resource: "amd.com/gpu", count: 1 } amd:1"#),
+        ("gaudi:8", r#"Device { resource: "habana.ai/gaudi", count: 8 } gaudi:8"#),
+        (
+            "gpu.intel.com/xe:1",
+            r#"Device { resource: "gpu.intel.com/xe", count: 1 } gpu.intel.com/xe:1"#,
+        ),
+        ("nvidia:0.5", r#"Share { fraction: "0.5", devices: 1 } 0.5"#),
+        ("nvidia.com/gpu:4", "Whole(4) 4"),
+        ("nvidia.com/mig-1g.10gb:2", r#"Mig { profile: "1g.10gb", count: 2 } mig:1g.10gbx2"#),
+        (
+            "dra:gpu.nvidia.com",
+            r#"Claim { class: "gpu.nvidia.com", count: 1 } dra:gpu.nvidia.com:1"#,
+        ),
+        (
+            "dra:gpu.nvidia.com:2",
+            r#"Claim { class: "gpu.nvidia.com", count: 2 } dra:gpu.nvidia.com:2"#,
+        ),
+        ("amd:0.5", "--gpu amd:0.5 does not say how many whole devices"),
+        ("gaudi:0", "--gpu gaudi:0 does not say how many whole devices"),
+        ("dra:", "--gpu dra: names no class of devices"),
+        ("dra:X:1", "--gpu dra:X:1 names no class of devices"),
+        ("dra:c:half", "--gpu dra:c:half does not say how many whole devices"),
+        ("H100:4", "Whole(4) 4"),
+    ] {
+        let got = match Gpu::parse_typed(text) {
+            Ok((_, gpu)) => format!("{gpu:?} {gpu}"),
+            Err(problem) => problem.what,
+        };
+        assert_eq!(got, expect, "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_amount_gets_a_way_out() {
     check(
         "1.5",

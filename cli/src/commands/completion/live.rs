@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::cluster::json::text;
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Resource, Select, names as known};
+use crate::commands::short::{LAST, LATEST};
 use crate::context::Context;
 use crate::globals::Globals;
 use crate::print::output::clean;
@@ -95,6 +96,12 @@ pub(super) async fn names(
     globals: Globals,
     context: &mut Context,
 ) -> Vec<String> {
+    // They need no cluster, and who asks for names wants those alone.
+    if asked.what == What::Workloads && asked.typed.starts_with('@') {
+        let words = [(LATEST, "your newest"), (LAST, "submitted last from here")];
+        let lines = words.iter().filter(|(word, _)| word.starts_with(asked.typed));
+        return lines.map(|(word, about)| format!("{word}\t{about}")).collect();
+    }
     let cache = folder(&globals, context);
     if context.adopt(globals).is_err() {
         return Vec::new();

@@ -21,7 +21,7 @@ use crate::settings;
 pub(super) struct Args {
     /// Names of workloads that were evicted, or patterns with *
     #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]

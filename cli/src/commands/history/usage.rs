@@ -31,7 +31,7 @@ Examples:
 pub struct Args {
     /// Names of workloads, or patterns with *; all without any
     #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// A line for each of these together: user, queue, kind, gpu-type, day, namespace, workload
     #[arg(
         long,

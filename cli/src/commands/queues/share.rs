@@ -46,8 +46,10 @@ pub(crate) async fn foreign(cluster: &Cluster, namespace: Option<&str>) -> Optio
 fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
     let mut supply = Supply { gpu_milli: 0, memory_mib: None };
     for node in nodes.iter().filter(|node| takes_pods(node)) {
-        let devices = text(&node["status"]["allocatable"][names::GPU]).parse().unwrap_or(0_i64);
-        supply.gpu_milli += devices * GPU_MILLI;
+        for name in [names::GPU, names::AMD_GPU] {
+            let devices = text(&node["status"]["allocatable"][name]).parse().unwrap_or(0_i64);
+            supply.gpu_milli += devices * GPU_MILLI;
+        }
         let memory = text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]).parse();
         if let Ok(memory) = memory {
             supply.memory_mib = Some(supply.memory_mib.map_or(memory, |least| least.min(memory)));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{code, data, particulars, placement};
+use super::{code, data, particulars, placement, process};
 
 /// Flags of `submit`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -20,7 +20,7 @@ pub struct Flags {
 }
 
 /// Flags that say what the work is; `simulate` takes them as well.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
     /// Kind (job, pytorch, ray, jobset, ...; see below) and name; without a kind it is a job
@@ -72,6 +72,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WORKLOAD", conflicts_with_all = ["filename", "template"], help_heading = "What")]
     pub(crate) from: Option<String>,
     #[command(flatten)]
+    pub(crate) process: process::ProcessFlags,
+    #[command(flatten)]
     pub(crate) data: data::DataFlags,
     #[command(flatten)]
     pub(crate) code: code::CodeFlags,
@@ -90,6 +92,9 @@ pub(crate) struct Args {
     /// How many of the workers must start together (default: all)
     #[arg(long, value_name = "N", help_heading = "Gang")]
     pub(crate) min: Option<u32>,
+    /// How many pods of a role must start together, such as worker=4, repeatable: pytorch, ray, jobset, trainjob
+    #[arg(long, value_name = "ROLE=N", conflicts_with_all = ["min", "no_gang"], help_heading = "Gang")]
+    pub(crate) min_per_role: Vec<String>,
     /// Let each worker start alone
     #[arg(long, conflicts_with = "min", help_heading = "Gang")]
     pub(crate) no_gang: bool,
@@ -147,6 +152,12 @@ pub(crate) struct ThenFlags {
     /// Print the logs of all ranks until it has ended; the exit code tells how
     #[arg(long, help_heading = "Then")]
     pub(crate) logs: bool,
+    /// Wait until it runs, and hand stdin on to its container; the exit code is the container's
+    #[arg(short = 'i', long, conflicts_with_all = ["watch", "logs", "wait"], help_heading = "Then")]
+    pub(crate) stdin: bool,
+    /// Give its container this terminal, as -it
+    #[arg(short = 't', long, requires = "stdin", help_heading = "Then")]
+    pub(crate) tty: bool,
     /// Delete it once it has ended
     #[arg(long, help_heading = "Then")]
     pub(crate) rm: bool,
@@ -154,9 +165,12 @@ pub(crate) struct ThenFlags {
     #[arg(long, help_heading = "Then")]
     pub(crate) confirm: bool,
     /// Show the difference to what is there, and create nothing; the exit code is 1 where there is one
-    #[arg(long, conflicts_with_all = ["confirm", "wait", "watch", "logs", "rm", "dry_run"], help_heading = "Then")]
+    #[arg(long, conflicts_with_all = ["confirm", "wait", "watch", "logs", "rm", "dry_run", "stdin"], help_heading = "Then")]
     pub(crate) diff: bool,
-    /// Ask nothing: with --confirm, and before --replace deletes
+    /// Keep it as a template of yours, for --template, and submit nothing
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["filename", "from", "workdir", "diff", "confirm", "wait", "watch", "logs", "stdin", "rm", "dry_run"], help_heading = "Then")]
+    pub(crate) save_template: Option<String>,
+    /// Ask nothing: with --confirm, before --replace deletes, and before --save-template replaces a template
     #[arg(short, long, help_heading = "Then")]
     pub(crate) yes: bool,
 }

@@ -19,7 +19,7 @@ use crate::print::error::{Error, Exit, Problem, number};
 use git::Repository;
 
 /// Flags about code.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct CodeFlags {
     /// Folder whose files the containers find in their working folder; .gitignore and .kaiignore are heeded

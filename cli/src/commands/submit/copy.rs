@@ -5,7 +5,7 @@ mod change;
 use serde_json::Value;
 
 use super::request::Request;
-use super::{Document, cleaned, code, unified};
+use super::{Document, claims, cleaned, code, unified};
 use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Resource, kinds, listing};
 use crate::context::Context;
@@ -35,6 +35,7 @@ pub(super) async fn document(
     let (object, resource) = read(workload, &cluster).await?;
     let original = cleaned::cleaned(&object);
     code::check_copy(&original, request.code.as_ref())?;
+    claims::check_copy(&original, &workload.name, request.gpu.as_ref())?;
     if request.name.is_empty() {
         request.name = next_name(&workload.name, &loaded, name_max(&object));
     }

@@ -26,7 +26,7 @@ const MOUNT: &str = "Volume: pvc://CLAIM[/DIR]:/PATH[:ro], host:///DIR:/PATH, ne
     pod), empty://10Gi:/PATH, or a name of mounts: in the configuration; repeatable";
 
 /// Flags for what pods need besides GPUs.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataFlags {
     /// Environment variable NAME=VALUE, or NAME to forward yours, repeatable

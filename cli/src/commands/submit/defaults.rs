@@ -15,12 +15,12 @@ const QUEUE_LABEL: &str = "kai.scheduler/default-queue";
 const NAMESPACE: &str = "kai-scheduler";
 const CONFIG_MAP: &str = "kai-cli-defaults";
 
-/// Puts the cluster's defaults behind the settings of environment and files.
+/// Puts the cluster's defaults behind the settings of environment and files, and says whom the server takes the user for.
 ///
 /// What cannot be read is left out: not to be allowed to look is no reason to stop, and whatever else is wrong stops the
 /// requests that follow.
-pub(super) async fn read(context: &mut Context) {
-    let Ok(cluster) = context.cluster().await else { return };
+pub(super) async fn read(context: &mut Context) -> Option<String> {
+    let cluster = context.cluster().await.ok()?;
     let cluster = cluster.hurried(HURRY);
     let (namespaces, maps) = (
         Resource::new("v1", "Namespace", "namespaces").cluster_wide(),
@@ -28,7 +28,8 @@ pub(super) async fn read(context: &mut Context) {
     );
     let namespace_call = Call::new("get", &namespaces).name(&cluster.namespace);
     let map_call = Call::new("get", &maps).namespace(Some(NAMESPACE)).name(CONFIG_MAP);
-    let (namespace, map) = futures::join!(cluster.get(&namespace_call), cluster.get(&map_call));
+    let (namespace, map, user) =
+        futures::join!(cluster.get(&namespace_call), cluster.get(&map_call), cluster.me_if_told(),);
     let none = Value::Null;
     let unknown = add(
         &mut context.settings,
@@ -41,6 +42,7 @@ pub(super) async fn read(context: &mut Context) {
             clean(&unknown.join(", "))
         ));
     }
+    user
 }
 
 /// Adds the namespace's queue, then what the `ConfigMap` says; the keys that are no settings of a cluster.

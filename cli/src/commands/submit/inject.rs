@@ -4,12 +4,12 @@ use kai_api::quantity::Quantity;
 use serde_json::{Value, json};
 
 use super::request::Request;
-use super::sharing;
+use super::{claims, roles, sharing};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::json::{ensure, text};
 use crate::cluster::kinds::{Gang, Kind, Shape};
 use crate::cluster::manifest::{Site, kind, place_name, sites};
-use crate::cluster::names;
+use crate::cluster::{me, names};
 use crate::print::error::{Exit, Problem, number};
 
 /// Holds what was done to an object, for the user to read.
@@ -32,6 +32,7 @@ pub(crate) fn inject(
             problems.push(problem);
         }
         request.placement.inject(object, site);
+        problems.extend(request.process.inject(object, site).err());
         problems.extend(request.data.inject(object, site).err());
     }
     if let Some(gpu) = &request.gpu {
@@ -50,6 +51,12 @@ pub(crate) fn inject(
     {
         problems.push(problem);
     }
+    if !request.minima.is_empty() {
+        problems.extend(roles::apply(object, &request.minima).err());
+    }
+    if let Some(inside) = request.inside {
+        inside.inject(object, &sites);
+    }
     if !request.particulars.params.is_empty() {
         problems.extend(params(object, &request.particulars.params).err());
     }
@@ -67,6 +74,11 @@ fn metadata(object: &mut Value, request: &Request, notes: &mut Notes) {
         notes.push(format!("{name}: queue {old} in the manifest, {queue} by -q"));
     }
     for at in ["/metadata".to_owned()].into_iter().chain(inner(object)) {
+        if let Some(user) = &request.user
+            && (request.is_copy || !me::is_signed(object, &at))
+        {
+            me::sign(object, &at, user);
+        }
         let labels = ensure(object, &format!("{at}/labels"));
         labels.insert(names::QUEUE.into(), json!(queue));
         if let Some(priority) = &request.priority {
@@ -283,6 +295,14 @@ fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
             Gpu::Memory { memory_mib, devices } => {
                 share(object, site, names::MEMORY, &memory_mib.to_string(), *devices)?;
             }
+            Gpu::Device { resource, count } => {
+                ray_gpus(object, site, *count);
+                limit(object, site, resource, *count)?;
+            }
+            Gpu::Claim { count, .. } => {
+                claims::refer(object, site)?;
+                ray_gpus(object, site, *count);
+            }
         }
     }
     Ok(())
@@ -304,15 +324,21 @@ fn clear(object: &mut Value, site: &Site, is_share: bool) {
     if site.shape == Shape::Spark {
         ensure(object, &site.spec).remove("gpu");
     }
+    claims::clear(object, site);
     for container in &site.containers {
         for list in ["limits", "requests"] {
             if let Some(Value::Object(map)) =
                 object.pointer_mut(&format!("{container}/resources/{list}"))
             {
-                map.retain(|name, _| name != names::GPU && !name.starts_with(names::MIG));
+                map.retain(|name, _| !is_device(name));
             }
         }
     }
+}
+
+/// Tells whether a resource is devices that `--gpu` asks for.
+fn is_device(name: &str) -> bool {
+    [names::GPU, names::AMD_GPU, names::GAUDI].contains(&name) || name.starts_with(names::MIG)
 }
 
 fn limit(object: &mut Value, site: &Site, resource: &str, count: u32) -> Result<(), Problem> {

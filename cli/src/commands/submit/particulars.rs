@@ -6,17 +6,17 @@ use crate::print::duration;
 use crate::print::error::{Exit, Problem, number};
 
 /// Flags that only some kinds have a place for.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct ParticularFlags {
     /// Groups of so many workers each: jobset, lws
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Gang")]
     replicas: Option<String>,
     /// Tasks of a job, each a pod with a number of its own: 100, 0-99, or 100%10 for ten at a time
-    #[arg(long, value_name = "N[%M]", allow_hyphen_values = true, conflicts_with_all = ["workers", "min", "no_gang"], help_heading = "Gang")]
+    #[arg(long, value_name = "N[%M]", allow_hyphen_values = true, conflicts_with_all = ["workers", "min", "min_per_role", "no_gang"], help_heading = "Gang")]
     pub(super) array: Option<String>,
     /// When a cronjob runs, such as '0 2 * * *'
     #[arg(long, value_name = "CRON", help_heading = "Time")]
-    schedule: Option<String>,
+    pub(super) schedule: Option<String>,
     /// Time zone of --schedule, such as Europe/Paris
     #[arg(long, value_name = "ZONE", requires = "schedule", help_heading = "Time")]
     time_zone: Option<String>,

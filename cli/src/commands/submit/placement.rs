@@ -13,7 +13,7 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
 /// Flags for where pods may go.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct PlacementFlags {
     /// Level of a topology within one domain of which all pods stay, such as rack; rack:preferred where others will do; TOPOLOGY=LEVEL where several have it
     #[arg(long, value_name = "LEVEL[:preferred]", help_heading = "Where")]

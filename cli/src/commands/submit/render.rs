@@ -48,7 +48,7 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Vec<Value
     let name = template.origin.as_str();
     let environment = environment();
     let gpus = match request.gpu {
-        Some(Gpu::Whole(count)) => count,
+        Some(Gpu::Whole(count) | Gpu::Device { count, .. } | Gpu::Claim { count, .. }) => count,
         Some(Gpu::Share { .. } | Gpu::Memory { .. } | Gpu::Mig { .. }) | None => 0,
     };
     let values = context! {

@@ -1,12 +1,17 @@
 //! Describes what was asked for, read from the flags and the settings; pure, and every problem at once.
 
+mod devices;
+
 use std::collections::BTreeMap;
 
 use super::args::Args;
 use super::code::Code;
 use super::data::Data;
+use super::inside::Inside;
 use super::particulars::Particulars;
 use super::placement::{self, Placement};
+use super::process::{self, Process};
+use super::roles::{self, Minimum};
 use super::values::{self, amount, label_value, pairs};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::kinds::{self, Kind};
@@ -47,6 +52,8 @@ pub(crate) struct Request {
     pub(crate) has_workers: bool,
     /// Size of the gang, where it is written down.
     pub(crate) min: Option<u32>,
+    /// Sizes of its parts, by role.
+    pub(crate) minima: Vec<Minimum>,
     pub(crate) image: Option<String>,
     /// Tells whether the image replaces a manifest's own.
     pub(crate) image_overrides: bool,
@@ -56,16 +63,24 @@ pub(crate) struct Request {
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) annotations: Vec<(String, String)>,
+    /// Whom the server takes the user for, where it was asked.
+    pub(crate) user: Option<String>,
+    /// Tells whether it is a copy of a workload, which somebody else may have submitted.
+    pub(crate) is_copy: bool,
     pub(crate) command: Vec<String>,
     pub(crate) max_runtime_seconds: Option<u64>,
     pub(crate) retries: u32,
     /// Holds what only some kinds take.
     pub(crate) particulars: Particulars,
+    /// Says what its main containers are beyond image and size.
+    pub(crate) process: Process,
     /// Says where its pods may go.
     pub(crate) placement: Placement,
     /// Tells whether nothing comes of it but a plan, which says itself what can never start.
     pub(crate) is_plan: bool,
     pub(crate) force: bool,
+    /// Says what of the terminal its container gets.
+    pub(crate) inside: Option<Inside>,
 }
 
 /// Images of kinds that most people run as they come.
@@ -76,6 +91,11 @@ const IMAGES: &[(&str, &str)] = &[
     ("spark", "apache/spark:4.0.1"),
     ("notebook", "kubeflownotebookswg/jupyter-pytorch-cuda-full:v1.10.0"),
 ];
+/// The image that most people run a kind with, as it comes.
+pub(super) fn image_of(noun: &str) -> Option<&'static str> {
+    IMAGES.iter().find(|(of, _)| *of == noun).map(|(_, image)| *image)
+}
+
 /// More pods than a workload of this kind ever has; a typing error above it.
 const WORKERS_MAX: u32 = 100_000;
 
@@ -85,6 +105,37 @@ impl Request {
         self.data.code_secret = code.as_ref().and_then(Code::secret).map(str::to_owned);
         self.code = code;
         Ok(())
+    }
+
+    /// Takes over what needs no reading, from flags and settings.
+    fn given(args: &Args, settings: &Settings) -> Self {
+        let of_file = args.is_of_object();
+        let setting = |name: &str| settings.get(name).map(|s| s.value.clone()).filter(|_| !of_file);
+        Self {
+            queue: args.queue.clone().or_else(|| settings.get("queue").map(|s| s.value.clone())),
+            queue_is_flag: args.queue.is_some(),
+            queue_origin: settings
+                .get("queue")
+                .filter(|_| args.queue.is_none())
+                .map(|setting| setting.origin.to_string()),
+            priority: args.priority.clone().or_else(|| setting("priority")),
+            is_copy: args.from.is_some(),
+            preemptible: args.preemptible,
+            share_container: args.gpu_fraction_container.clone(),
+            cpu: args.cpu.clone().or_else(|| setting("cpu")),
+            memory: args.memory.clone().or_else(|| setting("memory")),
+            image: args.image.clone().or_else(|| setting("image")),
+            image_overrides: args.image.is_some(),
+            command: if args.process.shell {
+                process::line(&args.command)
+            } else {
+                args.command.clone()
+            },
+            retries: args.retries,
+            force: args.force,
+            workers: (1, 1),
+            ..Self::default()
+        }
     }
 
     /// Reads flags and settings, and the variables that flags forward.
@@ -99,26 +150,7 @@ impl Request {
         let mut problems = Vec::new();
         let of_file = args.is_of_object();
         let setting = |name: &str| settings.get(name).map(|s| s.value.clone()).filter(|_| !of_file);
-        let mut request = Self {
-            queue: args.queue.clone().or_else(|| settings.get("queue").map(|s| s.value.clone())),
-            queue_is_flag: args.queue.is_some(),
-            queue_origin: settings
-                .get("queue")
-                .filter(|_| args.queue.is_none())
-                .map(|setting| setting.origin.to_string()),
-            priority: args.priority.clone().or_else(|| setting("priority")),
-            preemptible: args.preemptible,
-            share_container: args.gpu_fraction_container.clone(),
-            cpu: args.cpu.clone().or_else(|| setting("cpu")),
-            memory: args.memory.clone().or_else(|| setting("memory")),
-            image: args.image.clone().or_else(|| setting("image")),
-            image_overrides: args.image.is_some(),
-            command: args.command.clone(),
-            retries: args.retries,
-            force: args.force,
-            workers: (1, 1),
-            ..Self::default()
-        };
+        let mut request = Self::given(args, settings);
         let mut keep = |result: Result<(), Problem>| problems.extend(result.err());
         keep(request.read_names(args));
         let of_default = |name: &'static str, is_typed: bool| {
@@ -135,6 +167,7 @@ impl Request {
         );
         keep(request.check_share_container(of_file));
         keep(request.read_workers(args));
+        keep(request.read_minima(args));
         keep(pairs("--param", &args.param).map(|pairs| request.parameters = pairs));
         keep(pairs("--label", &args.label).map(|pairs| request.labels = pairs));
         keep(pairs("--annotation", &args.annotation).map(|pairs| request.annotations = pairs));
@@ -156,6 +189,7 @@ impl Request {
             Ok(data) => request.data = data,
             Err(wrong) => problems.extend(wrong),
         }
+        problems.extend(request.read_process(args));
         problems.extend(request.read_placement(args));
         problems.extend(request.read_particulars(args, of_file));
         problems.extend(request.read_code(args).err());
@@ -165,6 +199,17 @@ impl Request {
             problems.extend(request.read_image(args));
         }
         if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
+    }
+
+    fn read_minima(&mut self, args: &Args) -> Result<(), Problem> {
+        self.minima = roles::read(&args.min_per_role)?;
+        if args.is_of_object() { Ok(()) } else { roles::check(&self.minima, self.workers.1) }
+    }
+
+    fn read_process(&mut self, args: &Args) -> Vec<Problem> {
+        let (process, problems) = Process::read(&args.process, self.gpu.as_ref());
+        self.process = process;
+        problems
     }
 
     fn read_placement(&mut self, args: &Args) -> Vec<Problem> {
@@ -257,51 +302,6 @@ impl Request {
         }
     }
 
-    fn read_gpu(&mut self, args: &Args, default: Option<String>) -> Result<(), Problem> {
-        if let (Some(gpu), Some(memory)) = (&args.gpu, &args.gpu_memory) {
-            let what = "--gpu and --gpu-memory both set the GPU size; use one";
-            return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
-                .fix(format!("--gpu-memory {memory}   or   --gpu {gpu}")));
-        }
-        let mig = args.mig.as_ref().map(|profile| format!("mig:{profile}"));
-        let typed = match (&args.gpu_memory, mig.or(args.gpu.clone()).or(default)) {
-            (Some(memory), _) => Some((None, Gpu::parse_memory("--gpu-memory", memory)?)),
-            (None, Some(gpu)) => Some(Gpu::parse_typed(&gpu)?),
-            (None, None) => None,
-        };
-        let (model, gpu) = typed.map_or((None, None), |(model, gpu)| (model, Some(gpu)));
-        (self.gpu, self.gpu_model) = (gpu, model);
-        if let Some(model) = &args.gpu_type {
-            crate::cluster::gpu::check_model(&format!("--gpu-type {model}"), model)?;
-            if self.gpu_model.as_ref().is_some_and(|other| other != model) {
-                let what = "--gpu and --gpu-type name two models of GPU";
-                return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
-                    .fix(format!("--gpu-type {model} and a number: --gpu 4")));
-            }
-            self.gpu_model = Some(model.clone());
-        }
-        Ok(())
-    }
-
-    fn check_share_container(&self, of_file: bool) -> Result<(), Problem> {
-        let Some(container) = &self.share_container else { return Ok(()) };
-        let flag = format!("--gpu-fraction-container {container}");
-        match &self.gpu {
-            Some(gpu) if gpu.is_share() => Ok(()),
-            Some(gpu) => {
-                let what = format!("{flag} is about a share of a GPU, and --gpu {gpu} is none");
-                Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
-                    .fix("leave it out   or   --gpu 0.5"))
-            }
-            // The manifest may ask for a share.
-            None if of_file => Ok(()),
-            None => {
-                let what = format!("{flag} is about a share of a GPU, and none is asked for");
-                Err(Problem::new(number::MISSING, Exit::Usage, what).fix("--gpu 0.5"))
-            }
-        }
-    }
-
     fn read_workers(&mut self, args: &Args) -> Result<(), Problem> {
         let Some(text) = &args.workers else {
             self.min = if args.no_gang { Some(1) } else { args.min };
@@ -379,8 +379,7 @@ impl Request {
             return None;
         }
         if self.image.is_none() {
-            self.image =
-                IMAGES.iter().find(|(of, _)| *of == noun).map(|(_, image)| (*image).into());
+            self.image = image_of(noun).map(str::to_owned);
         }
         if self.image.is_some() {
             return None;
@@ -403,8 +402,10 @@ impl Request {
             (self.image_overrides, "--image"),
             (!self.data.is_empty(), "variables, secrets, mounts or --shm"),
             (self.min.is_some(), "--min"),
+            (!self.minima.is_empty(), "--min-per-role"),
         ]
         .into_iter()
+        .chain(self.process.asks_of_pods())
         .chain(self.placement.asks_of_pods())
         .filter_map(|(asked, flag)| asked.then_some(flag))
         .collect()

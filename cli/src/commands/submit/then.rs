@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Document;
 use super::args::{ThenFlags, Until};
+use super::inside::{self, Inside};
 use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, listing};
 use crate::commands::{logs, wait};
@@ -16,6 +17,8 @@ use crate::print::output::clean;
 pub(super) struct Awaited {
     pub(super) until: Option<Until>,
     pub(super) timeout: Option<Duration>,
+    /// Says what of the terminal its container gets.
+    pub(super) inside: Option<Inside>,
 }
 
 impl ThenFlags {
@@ -30,13 +33,17 @@ impl ThenFlags {
             return Err(Problem::new(number::UNSUPPORTED, Exit::Usage, what)
                 .fix("--watch, or later: kubectl kai logs -f NAME"));
         }
-        let sees_the_end = self.logs || self.watch || awaited.until == Some(Until::Complete);
+        if self.stdin {
+            inside::check(documents)?;
+        }
+        let sees_the_end =
+            self.stdin || self.logs || self.watch || awaited.until == Some(Until::Complete);
         if self.rm && !sees_the_end {
             let what = "--rm deletes what has ended, and nothing here waits for that";
             return Err(Problem::new(number::MISSING, Exit::Usage, what)
-                .fix("--rm --logs   or   --rm --wait"));
+                .fix("--rm --logs   or   --rm --wait   or   --rm -it"));
         }
-        if awaited.timeout.is_some() && awaited.until.is_none() && !self.watch {
+        if awaited.timeout.is_some() && awaited.until.is_none() && !self.watch && !self.stdin {
             let what = "--timeout is the longest wait, and nothing here waits";
             return Err(Problem::new(number::MISSING, Exit::Usage, what)
                 .fix("--wait --timeout 30m   or   --watch --timeout 30m"));
@@ -46,7 +53,7 @@ impl ThenFlags {
 
     /// Says whether the command goes on after the submission.
     pub(super) fn goes_on(&self) -> bool {
-        self.wait.is_some() || self.watch || self.logs
+        self.wait.is_some() || self.watch || self.logs || self.stdin
     }
 
     /// Waits and prints what was asked for; the exit code is the workload's.
@@ -84,6 +91,9 @@ impl ThenFlags {
         let name = document.name().to_owned();
         let target =
             wait::Target { namespace, kind: document.kind().to_owned(), name: name.clone() };
+        if let Some(inside) = awaited.inside {
+            return inside.enter(&target, awaited.timeout, context).await;
+        }
         // The logs tell of the end as well, so that only what comes before is waited for.
         let goal = match awaited.until {
             Some(Until::Scheduled) => Some(wait::Goal::Scheduled),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::super::document::{Document, There};
-use crate::cluster::{Call, Cluster, Failure, json, listing};
+use crate::cluster::{Call, Cluster, Failure, json, listing, names};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -198,7 +198,13 @@ fn deleted_by(document: &Document) -> String {
     format!("kubectl delete {}", document.kind().to_lowercase())
 }
 
+/// The object without what nobody asked for: what the server writes down, and who submitted it.
 fn bare(mut object: Value) -> Value {
+    for map in ["labels", "annotations"] {
+        if let Some(Value::Object(map)) = object.pointer_mut(&format!("/metadata/{map}")) {
+            map.remove(names::USER);
+        }
+    }
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
         for field in KEPT {
             meta.remove(field);
