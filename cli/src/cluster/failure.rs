@@ -112,6 +112,11 @@ impl Failure {
         matches!(self, Self::Refused(refusal) if refusal.code == 403)
     }
 
+    /// Tells whether the object was changed meanwhile.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.code == 409)
+    }
+
     /// Tells whether the same request may well be answered a little later.
     pub(crate) fn may_pass(&self) -> bool {
         match self {

@@ -89,16 +89,61 @@ fn changed(step: &Step, queues: &Queues) -> Value {
     object
 }
 
-/// Changes a queue, unless somebody else did since it was read.
+/// Sets how often a change is tried while controllers write the status of its queue.
+const TRIES: usize = 10;
+
+/// Changes a queue, unless somebody else did since it was read. Its status does not count: controllers write that all
+/// the time.
 async fn write(
     step: &Step,
     queues: &Queues,
     is_dry: bool,
     cluster: &Cluster,
 ) -> Result<Value, Error> {
-    let body = body(step, queues);
+    let mut body = body(step, queues);
     let resource = names::queues();
     let call = Call::new("patch", &resource).name(&step.queue);
+    for _ in 1..TRIES {
+        let failure = match cluster.patch(&call, &body, is_dry).await {
+            Ok(answer) => return Ok(answer.body),
+            Err(failure) => failure,
+        };
+        let read = Call::new("get", &resource).name(&step.queue);
+        let now = if failure.is_conflict() { cluster.get(&read).await.ok() } else { None };
+        match now.flatten() {
+            Some(now) if is_same(&queues.0[&step.queue].object, &now) => {
+                body["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+            }
+            _ => return Err(cluster.explain(&call, &failure)),
+        }
+    }
     let answer = cluster.patch(&call, &body, is_dry).await;
     answer.map(|answer| answer.body).map_err(|failure| cluster.explain(&call, &failure))
+}
+
+/// Tells whether an object says what it said when it was looked at, but for its status.
+fn is_same(seen: &Value, now: &Value) -> bool {
+    let parts = ["/spec", "/metadata/uid", "/metadata/labels", "/metadata/annotations"];
+    parts.into_iter().all(|part| seen.pointer(part) == now.pointer(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_no_change() {
+        let queue = |spec: i32, uid: &str, status: i32| {
+            json!({"metadata": {"uid": uid, "resourceVersion": status.to_string()},
+                "spec": {"priority": spec}, "status": {"x": status}})
+        };
+        for (now, expect) in [
+            (queue(1, "a", 1), true),
+            (queue(1, "a", 2), true),
+            (queue(2, "a", 1), false),
+            (queue(1, "b", 1), false),
+        ] {
+            assert_eq!(is_same(&queue(1, "a", 1), &now), expect, "{now}");
+        }
+    }
 }
