@@ -24,15 +24,7 @@ pub(super) async fn exec(
 ) {
     let Some(session) = Session::begin(link, streams).await else { return };
     let mut process = Process { session, view };
-    let code = tokio::select! {
-        biased;
-        ended = process.whole(&command) => match ended {
-            Ok(code) => code,
-            Err(Stopped::Interrupted) => INTERRUPTED,
-            Err(Stopped::Gone) => return,
-        },
-        () = running.ended() => KILLED,
-    };
+    let Some(code) = process.ends(&command, &running).await else { return };
     process.session.end(code).await;
 }
 
@@ -47,15 +39,7 @@ pub(super) async fn type_to(
 ) {
     let Some(session) = Session::begin(link, streams).await else { return };
     let mut process = Process { session, view };
-    let code = tokio::select! {
-        biased;
-        ended = process.whole(&command) => match ended {
-            Ok(code) => code,
-            Err(Stopped::Interrupted) => INTERRUPTED,
-            Err(Stopped::Gone) => return,
-        },
-        () = running.ended() => KILLED,
-    };
+    let Some(code) = process.ends(&command, &running).await else { return };
     running.exits(code);
     // As the kubelet does: how the process ended is in the status of its pod.
     process.session.end(0).await;
@@ -67,6 +51,19 @@ struct Process {
 }
 
 impl Process {
+    /// Runs a command to its end, or to that of its container, and gives the code; none where the client went.
+    async fn ends(&mut self, command: &[String], running: &Running) -> Option<u8> {
+        tokio::select! {
+            biased;
+            ended = self.whole(command) => match ended {
+                Ok(code) => Some(code),
+                Err(Stopped::Interrupted) => Some(INTERRUPTED),
+                Err(Stopped::Gone) => None,
+            },
+            () = running.ended() => Some(KILLED),
+        }
+    }
+
     async fn whole(&mut self, command: &[String]) -> Result<u8, Stopped> {
         self.view.terminal = self.session.terminal;
         let outcome = shell::run(command, &self.view);
