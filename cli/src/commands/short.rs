@@ -36,7 +36,8 @@ struct Meant {
 /// Puts names in the place of `@last` and `@latest`, and has the command work in their namespace.
 ///
 /// # Errors
-/// Another word with `@`; there is no such workload; or they are in several namespaces.
+/// Another word with `@`; there is no such workload; they are in several namespaces; or a plain name beside them would be
+/// looked for in another namespace than the user works in.
 pub(crate) async fn resolve(
     words: Vec<&mut String>,
     form: Form,
@@ -58,13 +59,12 @@ pub(crate) async fn resolve(
     namespaces.dedup();
     match namespaces.as_slice() {
         [] => Ok(()),
-        [one] => {
-            if are_all {
-                context.globals.all_namespaces = false;
-            }
+        [one] if are_all => {
+            context.globals.all_namespaces = false;
             context.work_in(one);
             Ok(())
         }
+        [one] => beside_others(one, context).await,
         several => {
             let what = format!("{LAST} and {LATEST} are in {}", clean(&several.join(" and ")));
             Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
@@ -72,6 +72,23 @@ pub(crate) async fn resolve(
                 .into())
         }
     }
+}
+
+/// Refuses plain names beside a word that means a workload elsewhere: `delete @last other` must not reach into another
+/// namespace for `other`.
+async fn beside_others(namespace: &str, context: &mut Context) -> Result<(), Error> {
+    let cluster = context.cluster().await?;
+    if cluster.namespace == namespace && !context.globals.all_namespaces {
+        return Ok(());
+    }
+    let what = format!(
+        "the word with @ means a workload in namespace {}, and the other names may be in another",
+        clean(namespace)
+    );
+    Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+        .line("a plain name is looked for where you work, or with -A in all namespaces")
+        .fix("one after the other, in two commands")
+        .into())
 }
 
 async fn meant(word: &str, context: &mut Context) -> Result<Meant, Error> {
