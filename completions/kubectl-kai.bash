@@ -5330,7 +5330,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__install)
-            opts="-y -n -A -o -v -s -h --components --without-daemons --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help apply render status remove"
+            opts="-y -n -A -o -v -s -h --components --without-daemons --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --image-archive --registry --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help apply render status remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5365,6 +5365,17 @@ _kubectl__kai() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --image-archive)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --registry)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -5521,7 +5532,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__install__subcmd__apply)
-            opts="-y -n -A -o -v -s -h --components --without-daemons --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-y -n -A -o -v -s -h --components --without-daemons --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --image-archive --registry --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5556,6 +5567,17 @@ _kubectl__kai() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --image-archive)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --registry)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

@@ -1071,6 +1071,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l timeout -d 'Longest wait, as 90s or 5m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l image-archive -d 'Push the image in this archive to --registry, and install that one' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l registry -d 'Registry and repository that the cluster\'s nodes pull from; http:// in front means without TLS' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l kubeconfig -d 'Kubeconfig file' -r -F
@@ -1112,6 +1114,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l timeout -d 'Longest wait, as 90s or 5m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image-archive -d 'Push the image in this archive to --registry, and install that one' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l registry -d 'Registry and repository that the cluster\'s nodes pull from; http:// in front means without TLS' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l context -d 'Kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l kubeconfig -d 'Kubeconfig file' -r -F

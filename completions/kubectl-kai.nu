@@ -1207,6 +1207,8 @@ module completions {
     --timeout: string         # Longest wait, as 90s or 5m
     --force-conflicts         # Take over fields that somebody else has set
     --adopt                   # Replace an existing KAI installation; its queues and workloads stay
+    --image-archive: path     # Push the image in this archive to --registry, and install that one
+    --registry: string        # Registry and repository that the cluster's nodes pull from; http:// in front means without TLS
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -1254,6 +1256,8 @@ module completions {
     --timeout: string         # Longest wait, as 90s or 5m
     --force-conflicts         # Take over fields that somebody else has set
     --adopt                   # Replace an existing KAI installation; its queues and workloads stay
+    --image-archive: path     # Push the image in this archive to --registry, and install that one
+    --registry: string        # Registry and repository that the cluster's nodes pull from; http:// in front means without TLS
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context

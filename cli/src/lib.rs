@@ -3,7 +3,7 @@
 //! ```text
 //!  argv -> args (clap) -> command -> Cluster (requests) -> output (stdout: data, stderr: talk)
 //!
-//!  print < globals < settings < cluster < workload < context < plan < commands < tryout < args < run
+//!  print < globals < settings < cluster < workload < context < plan < commands < tryout < args < run < program
 //! ```
 //!
 //! The second line is the order of the folders: each imports only from those before it (a rule of `cargo xtask tidy`).
@@ -21,6 +21,7 @@ mod context;
 mod globals;
 pub(crate) mod plan;
 mod print;
+pub mod program;
 mod run;
 mod settings;
 mod tryout;

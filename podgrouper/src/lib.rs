@@ -20,6 +20,7 @@ mod mark;
 mod merge;
 mod object;
 mod pod;
+pub mod program;
 mod queue;
 mod ready;
 mod reconcile;

@@ -1,52 +1,7 @@
 //! The `kai-podgrouper` daemon.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
-use kai_daemon::{connect, process};
-use kai_podgrouper::{Args, Error, run};
-use kube::Client;
-use kube::client::ClientBuilder;
-use tower::limit::RateLimitLayer;
-
-// Each thread that asks for memory has an arena of it for itself, and the work is waiting for answers.
-#[tokio::main(worker_threads = 4)]
-async fn main() -> ExitCode {
-    let args = Args::from_command_line(std::env::args());
-    start_log(&args);
-    match start(args).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tracing::error!("{}", process::causes(&error));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn start_log(args: &Args) {
-    let level = match args.zap_log_level.as_str() {
-        "debug" | "warn" | "error" => args.zap_log_level.as_str(),
-        "panic" | "fatal" => "error",
-        // KAI's numbers count up from debug.
-        text if text.parse::<u8>().is_ok_and(|level| level > 0) => "debug",
-        _ => "info",
-    };
-    let filter = process::filter(&format!("warn,kai_podgrouper={level},kai_daemon={level}"));
-    process::log(filter, args.zap_encoder != "console" && !args.zap_devel);
-}
-
-async fn start(args: Args) -> Result<(), Error> {
-    let client = client(&args).await?;
-    run(args, client, process::stop_on_signals()).await
-}
-
-/// A client that keeps to `--qps` and `--burst` where they are given: on average so many requests a
-/// second, and never more than the burst at once.
-async fn client(args: &Args) -> Result<Client, Error> {
-    let config = connect::config(args.kubeconfig.as_deref()).await?;
-    let Some(qps) = args.qps.filter(|qps| *qps > 0) else { return Ok(Client::try_from(config)?) };
-    let burst = args.burst.max(1);
-    let window = Duration::from_secs(u64::from(burst)) / qps;
-    let limit = RateLimitLayer::new(u64::from(burst), window);
-    Ok(ClientBuilder::try_from(config)?.with_layer(&limit).build())
+fn main() -> ExitCode {
+    kai_podgrouper::program::main(std::env::args_os().collect())
 }

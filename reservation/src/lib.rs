@@ -13,6 +13,7 @@
 pub mod api;
 pub mod device;
 mod nvml;
+pub mod program;
 pub mod report;
 
 pub use nvml::ask;

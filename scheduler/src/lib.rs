@@ -21,6 +21,7 @@ pub mod dispatch;
 pub mod ingest;
 pub mod message;
 pub mod names;
+pub mod program;
 pub mod report;
 pub mod run;
 pub mod serve;

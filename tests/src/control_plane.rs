@@ -35,7 +35,7 @@ const TRIES_MAX: u32 = 3;
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,job-controller,\
     cronjob-controller,replicaset-controller,deployment-controller,statefulset-controller,disruption-controller,\
     ttl-after-finished-controller,clusterrole-aggregation-controller,persistentvolume-binder-controller,\
-    persistentvolumeclaim-protection-controller,persistentvolume-protection-controller,ephemeral-volume-controller";
+    persistentvolumeclaim-protection-controller,persistentvolume-protection-controller,ephemeral-volume-controller,resourcequota-controller";
 
 /// A running control plane; dropping it stops every process and removes its data.
 #[derive(Debug)]
@@ -82,6 +82,23 @@ pub fn operators_command(suite: &str) -> Option<PathBuf> {
         );
     }
     command
+}
+
+/// Finds a program that the command in `KAI_TEST_TOOLS` builds by its name, or `None` after one line.
+///
+/// # Errors
+///
+/// When the command fails, with what it said.
+pub fn tool(suite: &str, name: &str) -> Result<Option<PathBuf>> {
+    let Some(command) = env::var_os("KAI_TEST_TOOLS") else {
+        let why = format!("needs {name}: set KAI_TEST_TOOLS to .ci/tools, which builds it with Go");
+        leave_out(suite, &why);
+        return Ok(None);
+    };
+    let output = std::process::Command::new(&command).arg(name).output();
+    let output = output.with_context(|| format!("failed to start {}", command.display()))?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(Some(PathBuf::from(String::from_utf8(output.stdout)?.trim())))
 }
 
 /// Says that a suite is left out and why, also in the file that `KAI_TEST_LEFT_OUT` names: `cargo xtask ci` counts it.

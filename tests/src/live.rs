@@ -25,7 +25,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use admission::create_runtime_class;
+pub use admission::create_runtime_class;
 pub use admission::{Admission, start_admission};
 pub use attack::Move;
 pub use devices::{Told, told};

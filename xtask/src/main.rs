@@ -1,10 +1,11 @@
-//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt`.
+//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|image`.
 //!
 //! One language and one tool for everything that a shell script would otherwise do (see `DESIGN.md`).
 
 mod bench;
 mod ci;
 mod hunt;
+mod image;
 mod repository;
 mod tidy;
 
@@ -31,6 +32,8 @@ enum Task {
     Bench(bench::Arguments),
     /// Try the properties with new seeds, and keep what fails
     Hunt(hunt::Arguments),
+    /// Build an image of all programs as an archive, without Docker
+    Image(image::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Task::Generate => repository::cargo_with(&["run", "--quiet", "--bin", "generate"]),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Hunt(arguments) => hunt::run(&arguments),
+        Task::Image(arguments) => image::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,16 +5,18 @@
 //! ```
 
 mod apply;
+mod image;
 mod kai_v017;
 pub(crate) mod manifest;
 mod plan;
 mod remove;
 pub(crate) mod status;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use apply::{Outcome, Step, apply};
-pub use manifest::{Component, Group, Options};
+pub use manifest::{Component, Group, Options, objects};
 pub(crate) use status::holder;
 
 use crate::cluster::Cluster;
@@ -87,6 +89,23 @@ struct ApplyArgs {
     /// Replace an existing KAI installation; its queues and workloads stay
     #[arg(long)]
     adopt: bool,
+    /// Push the image in this archive to --registry, and install that one
+    #[arg(long, value_name = "FILE", requires = "registry", conflicts_with = "image")]
+    image_archive: Option<PathBuf>,
+    /// Registry and repository that the cluster's nodes pull from; http:// in front means without TLS
+    #[arg(long, value_name = "HOST/REPO", requires = "image_archive")]
+    registry: Option<String>,
+}
+
+impl ApplyArgs {
+    /// Reads the image that is to be pushed, where there is one.
+    fn image(&self) -> Result<Option<image::Image>, Error> {
+        let Some((archive, registry)) = self.image_archive.as_ref().zip(self.registry.as_ref())
+        else {
+            return Ok(None);
+        };
+        image::Image::read(archive, registry).map(Some)
+    }
 }
 
 impl ObjectArgs {
@@ -159,6 +178,10 @@ fn render(args: &ObjectArgs, context: &mut Context) -> Result<Exit, Error> {
 
 async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> {
     let mut options = args.objects.options(context)?;
+    let image = args.image()?;
+    if let Some(image) = &image {
+        options.image = image.name();
+    }
     options.wait = args.wait;
     options.force_conflicts = args.force_conflicts;
     options.timeout =
@@ -173,6 +196,9 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     }
     let plan = plan::make(&cluster, manifest::items(&options), &options).await?;
     say_plan(&plan, &version, &options, &kai, context);
+    if let Some(image) = &image {
+        context.out.talk(&format!("{:<9} {}", "", image.planned()));
+    }
     if args.dry_run {
         report(&plan, true, context)?;
         return Ok(Exit::Ok);
@@ -183,6 +209,10 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
         context.confirm("Proceed?", args.yes)?;
     }
     let began = Instant::now();
+    if let Some(image) = image {
+        context.out.wait_for("pushing the image");
+        image.push().await?;
+    }
     context.out.wait_for("installing");
     kai_v017::remove(&cluster, &kai, options.timeout).await?;
     carry_out(&cluster, &plan, &options, context).await?;
@@ -245,7 +275,7 @@ fn say_plan(
         context.out.talk(&format!("{:<9} image {}", "", clean(&options.image)));
         if options.image == manifest::IMAGE {
             context.out.warn(
-                "that image is not published yet: build it with deploy/Dockerfile, and name yours with --image",
+                "that image is not published yet: cargo xtask image builds it, --image-archive and --registry push it",
             );
         }
     }

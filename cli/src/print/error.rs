@@ -302,5 +302,7 @@ pub mod number {
         NOT_INSTALLED = 3006;
         /// The API server answered with an error of its own.
         SERVER = 3007;
+        /// The registry refused the image, or cannot be reached.
+        REGISTRY = 3008;
     }
 }

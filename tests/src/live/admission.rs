@@ -79,7 +79,7 @@ pub async fn start_admission(place: &Place) -> Result<Admission> {
 }
 
 /// The class that pods with a share of a GPU get: NVIDIA's operator installs it.
-pub(crate) async fn create_runtime_class(client: Client) -> Result<()> {
+pub async fn create_runtime_class(client: Client) -> Result<()> {
     let classes: Api<RuntimeClass> = Api::all(client);
     let class =
         serde_json::from_value(json!({"metadata": {"name": "nvidia"}, "handler": "nvidia"}))?;

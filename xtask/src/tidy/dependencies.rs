@@ -72,6 +72,12 @@ const TABLE: &[Row] = &[
         never: &[],
         others: None,
     },
+    Row {
+        name: "kai-programs",
+        ours: &["kai-scheduler", "kai-podgrouper", "kai-reservation", "kubectl-kai"],
+        never: &[],
+        others: Some(&[]),
+    },
     Row { name: "kai-tests", ours: OURS, never: &[], others: None },
     Row {
         name: "xtask",

@@ -29,7 +29,7 @@ const TABLE: &[Row] = &[
         folder: "cli/src",
         order: &[
             "print", "globals", "settings", "cluster", "workload", "context", "plan", "commands",
-            "tryout", "args", "run",
+            "tryout", "args", "run", "program",
         ],
         keeps_impls: false,
     },
@@ -62,6 +62,7 @@ const TABLE: &[Row] = &[
             "run",
             "snapshot",
             "start",
+            "program",
         ],
         keeps_impls: false,
     },

@@ -215,6 +215,11 @@ pub(crate) fn items(options: &Options) -> Vec<Item> {
     items
 }
 
+/// The objects of `options` with the groups that they are applied in, in the order in which they are applied.
+pub fn objects(options: &Options) -> Vec<(Group, Value)> {
+    items(options).into_iter().map(|item| (item.group, item.object)).collect()
+}
+
 /// Puts namespace, image, queue name and the installer's labels into an object.
 fn adapt(object: &mut Value, options: &Options) {
     let namespace = json!(options.namespace);
