@@ -1,6 +1,8 @@
 //! Files that have a source elsewhere in the repository: custom resource definitions, completions, the reference, and
 //! pages for man.
 
+mod chart;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -70,5 +72,6 @@ fn all() -> Vec<Generated> {
     for (name, text) in kubectl_kai::pages::man(&tree) {
         files.push(Generated { path: format!("docs/man/{name}"), text });
     }
+    files.extend(chart::files());
     files
 }

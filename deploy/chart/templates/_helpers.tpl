@@ -1,0 +1,34 @@
+{{/* Image of a program: its own registry, name and tag where they are set, else those of all. */}}
+{{- define "kai.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := (index . 1).image | default dict -}}
+{{- $registry := $image.registry | default $root.Values.global.registry -}}
+{{- $name := $image.name | default "kai-scheduler" -}}
+{{- $tag := $image.tag | default $root.Values.global.tag | default $root.Chart.AppVersion -}}
+{{- if hasPrefix "sha256:" $tag -}}
+{{- printf "%s/%s@%s" $registry $name $tag -}}
+{{- else -}}
+{{- printf "%s/%s:%s" $registry $name $tag -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Names of pull secrets, given as names or as objects with a name. */}}
+{{- define "kai.pullSecrets" -}}
+{{- range . }}
+- name: {{ kindIs "string" . | ternary . (get (kindIs "map" . | ternary . dict) "name") }}
+{{- end }}
+{{- end -}}
+
+{{/* Puts a value into a dict at a path such as a.b.c; nothing where the value is not set. */}}
+{{- define "kai.put" -}}
+{{- $at := index . 0 -}}
+{{- $path := splitList "." (index . 1) -}}
+{{- $value := index . 2 -}}
+{{- if not (kindIs "invalid" $value) -}}
+{{- range initial $path -}}
+{{- if not (hasKey $at .) -}}{{- $_ := set $at . dict -}}{{- end -}}
+{{- $at = index $at . -}}
+{{- end -}}
+{{- $_ := set $at (last $path) $value -}}
+{{- end -}}
+{{- end -}}
