@@ -20,8 +20,8 @@ const CYCLE: Millis = 1000;
 /// Cycles in which a cluster has to come to rest: a few moves follow from the first, and searches may take some turns.
 const SETTLE_MAX: u32 = 64;
 
-/// Knowledge of the time to come beside the cluster's books.
-pub trait Future {
+/// Knowledge of the time to come beside the cluster's books. Several courses may ask it at the same time.
+pub trait Future: Sync {
     /// Says for how long a group runs in all, one that has run for `ran` already; none where no end is known.
     fn run_time(&self, group: GroupId, ran: Millis) -> Option<Millis>;
 

@@ -46,8 +46,8 @@ impl Known<'_> {
     }
 }
 
-/// Knowledge of the groups of a cluster.
-pub trait Knowledge {
+/// Knowledge of the groups of a cluster. Several courses may ask it at the same time.
+pub trait Knowledge: Sync {
     /// Says what is known of the run of a group.
     fn of(&self, group: GroupId) -> Known<'_>;
 
@@ -188,7 +188,8 @@ impl Forecast {
     /// Follows the courses of a cluster until all of `waiting` have started, at most until `horizon`.
     ///
     /// # Cost
-    /// Two courses where no past is known, else 24; each costs a copy of the cluster and a cycle for whatever ends.
+    /// One course where no end is known, two where deadlines are, else 24; each costs a copy of the cluster and a cycle for
+    /// whatever ends.
     pub fn new(
         outset: Outset<'_>,
         knowledge: &dyn Knowledge,
@@ -199,12 +200,15 @@ impl Forecast {
         if waiting.is_empty() {
             return forecast;
         }
-        let mut groups = outset.cluster.groups();
-        let has_past = groups.any(|(group, _)| !knowledge.of(group).seen.is_empty());
+        let groups = || outset.cluster.groups().map(|(group, _)| knowledge.of(group));
+        let has_past = groups().any(|known| !known.seen.is_empty());
         let draws: Vec<Draw> = if has_past {
             (0..DRAWS).map(Draw::Number).collect()
-        } else {
+        } else if groups().any(|known| !known.is_nothing()) {
             vec![Draw::Early, Draw::Late]
+        } else {
+            // Where no end is known, all courses are one.
+            vec![Draw::Late]
         };
         let mut starts: BTreeMap<GroupId, Vec<Option<Timestamp>>> = BTreeMap::new();
         for draw in &draws {
@@ -236,6 +240,7 @@ fn usual(mut starts: Vec<Option<Timestamp>>) -> Option<Range> {
 /// Between the start where all ends early and the one where all ends late, whichever is first.
 fn extremes(starts: &[Option<Timestamp>], now: Timestamp) -> Option<Range> {
     match starts {
+        [Some(only)] => Some(Range { earliest: *only, latest: Some(*only) }),
         [Some(early), Some(late)] => {
             Some(Range { earliest: *early.min(late), latest: Some(*early.max(late)) })
         }
@@ -345,6 +350,7 @@ mod tests {
         assert_eq!(usual(at(&[3, 0, 1, 0])), range(3, None));
         assert_eq!(usual(at(&[0, 0, 1, 0])), None);
         let now = Timestamp(0);
+        assert_eq!(extremes(&at(&[4]), now), range(4, Some(4)));
         assert_eq!(extremes(&at(&[4, 9]), now), range(4, Some(9)));
         assert_eq!(extremes(&at(&[4, 0]), now), range(4, None));
         assert_eq!(extremes(&at(&[0, 9]), now), range(0, Some(9)));

@@ -1,6 +1,8 @@
 //! A cluster before and after changes, laid side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::thread;
 
 use kai_engine::{
     Cluster as Engine, Eviction, GroupId, Limit, NodeId, PodId, QueueId, QueueLane, Timestamp, Why,
@@ -73,10 +75,15 @@ impl<'c> Comparison<'c> {
         let snapshot = &self.situation.snapshot;
         let (config, now) = (&snapshot.settings.config, snapshot.taken);
         let is_changed = !self.effects.said.is_empty() || !self.added.groups.is_empty();
-        let start = before.clone();
-        let was = Trial::settle(before, config, now, &self.late, &Effects::default());
-        let is = Trial::settle(after, config, now, &self.late, self.effects);
-        let starts = [self.starts(&was), self.starts(&is)];
+        let undisturbed = Effects::default();
+        let follow = |engine, effects| {
+            let trial = Trial::settle(engine, config, now, &self.late, effects);
+            let starts = self.starts(&trial);
+            (trial, starts)
+        };
+        let ((was, first), (is, second)) =
+            both(|| follow(before, &undisturbed), || follow(after, self.effects));
+        let starts = [first, second];
         let mut assumptions = self.situation.assumptions.clone();
         assumptions.extend(self.added.notes.iter().cloned());
         let mut outcome = Outcome {
@@ -87,7 +94,7 @@ impl<'c> Comparison<'c> {
                 .iter()
                 .map(|group| self.fate(*group, &is, &starts[1]))
                 .collect(),
-            evicted: self.victims(&start, [&was, &is], is_changed),
+            evicted: self.victims(&snapshot.cluster, [&was, &is], is_changed),
             queues: self.shares([&was, &is]),
             waits: [&was, &is].into_iter().any(Trial::waits),
             ..Outcome::default()
@@ -357,6 +364,16 @@ impl<'c> Comparison<'c> {
         shares.sort_by(|a, b| a.queue.cmp(&b.queue));
         shares
     }
+}
+
+/// Works two things out at the same time, the second one on a thread of its own.
+fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (one, other)
+    })
 }
 
 fn limit(limit: Limit) -> String {

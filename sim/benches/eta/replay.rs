@@ -2,8 +2,8 @@
 //! when it does.
 
 use std::{
-    cell::RefCell,
     collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::{PoisonError, RwLock},
 };
 
 use kai_engine::{
@@ -59,11 +59,12 @@ pub(crate) struct Played {
 
 /// The run times that only the trace knows, by the number of a group.
 #[derive(Default)]
-struct Truth(RefCell<Vec<Millis>>);
+struct Truth(RwLock<Vec<Millis>>);
 
 impl Future for Truth {
     fn run_time(&self, group: GroupId, _: Millis) -> Option<Millis> {
-        self.0.borrow().get(row(group)).copied()
+        let times = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        times.get(row(group)).copied()
     }
 
     fn is_made_again(&self, _: PodId, _: GroupId) -> bool {
@@ -271,7 +272,7 @@ impl Replay<'_> {
         let queue = *self.queues.get(&*job.queue)?;
         let next = u32::try_from(self.live.len()).ok()?;
         let group = self.free_groups.pop().unwrap_or(GroupId::new(next));
-        let mut times = self.truth.0.borrow_mut();
+        let mut times = self.truth.0.write().unwrap_or_else(PoisonError::into_inner);
         if times.len() <= row(group) {
             times.resize(row(group) + 1, 0);
         }
