@@ -185,3 +185,29 @@ async fn a_user_of_one_namespace_has_her_questions_answered() {
         assert!(!said.contains("can never start"), "{question}: {line} claims what it cannot know");
     }
 }
+
+#[test]
+fn what_is_often_asked_takes_few_requests() {
+    let (_sandbox, kubeconfig) = Sandbox::start("1xH100:8");
+    run(&kubeconfig, "submit job holds --gpu 8 --image busybox --quiet -- sleep 100000");
+    run(&kubeconfig, "wait holds --for running --quiet");
+    run(&kubeconfig, "submit job waits --gpu 8 --image busybox --quiet -- sleep 100000");
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !run(&kubeconfig, "queues default-queue --no-headers").0.contains(" 8 / ") {
+        assert!(std::time::Instant::now() < end, "the queue's status says what it holds");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let of_queue = requests(&kubeconfig, "queues default-queue");
+    assert_eq!(of_queue.values().sum::<usize>(), 1, "{of_queue:#?}");
+    for (line, most) in [("list", 1), ("list -A", 1)] {
+        let all = requests(&kubeconfig, line);
+        let own = |kind: &str| -> usize {
+            let lists = all.iter().filter(|(path, _)| path.contains(&format!("/{kind}?")));
+            let own = lists.filter(|(path, _)| !path.contains("metadata.namespace%21%3D"));
+            own.map(|(_, count)| count).sum()
+        };
+        for kind in ["pods", "podgroups", "jobs", "events"] {
+            assert!(own(kind) <= most, "{line} reads {kind} more than once: {all:#?}");
+        }
+    }
+}

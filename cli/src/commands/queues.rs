@@ -47,6 +47,9 @@ pub struct Args {
     list: ListFlags,
     #[command(flatten)]
     watch: WatchFlags,
+    /// Counts what runs and works fair shares out, also where only some queues are asked for.
+    #[arg(skip)]
+    is_counted: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,6 +86,8 @@ pub(crate) struct Told {
     pub(crate) uses: Option<BTreeMap<String, Use>>,
     /// Fair shares in thousandths of devices.
     pub(crate) shares: Option<BTreeMap<String, i64>>,
+    /// Tells whether pods were not looked at: how many `PodGroups` run is not known.
+    pub(crate) is_brief: bool,
 }
 
 pub(crate) use tree::bar;
@@ -113,6 +118,7 @@ pub(crate) async fn top(
         flat: false,
         list: list.clone(),
         watch,
+        is_counted: true,
     };
     show(&args, list, watch, context).await
 }
@@ -148,13 +154,28 @@ pub(crate) async fn read_told(cluster: &Cluster) -> Result<(Queues, Told, Option
     };
     let shares =
         uses.as_ref().zip(supply).map(|(uses, supply)| share::shares(&queues, uses, supply));
-    Ok((queues, Told { uses, shares }, warning))
+    Ok((queues, Told { uses, shares, is_brief: false }, warning))
+}
+
+/// Reads all queues with what their own status says of their use: one request, however much work there is. Where no status
+/// says anything, all that uses them is read.
+///
+/// # Errors
+/// As [`read`].
+async fn read_brief(cluster: &Cluster) -> Result<(Queues, Told, Option<String>), Error> {
+    let queues = read(cluster).await?;
+    match from_status(&queues) {
+        Some(uses) => Ok((queues, Told { uses: Some(uses), shares: None, is_brief: true }, None)),
+        None => read_told(cluster).await,
+    }
 }
 
 impl Find for Args {
     async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
         let cluster = context.cluster().await?;
-        let (queues, told, warning) = match read_told(&cluster).await {
+        let is_brief = !self.is_counted && !self.names.is_empty() && *format == Format::Table;
+        let read = if is_brief { read_brief(&cluster).await } else { read_told(&cluster).await };
+        let (queues, told, warning) = match read {
             Err(error) if error.exit() == Exit::Forbidden && format.is_table() => {
                 return of_own_work(&cluster, error).await;
             }
@@ -329,7 +350,9 @@ pub(crate) fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap
 pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
     let one = |queue: &crate::cluster::queue::Queue| {
         let status = &queue.object["status"];
-        let used = gpu::status_milli(&status["allocated"])?;
+        // One that says something, and nothing of GPUs, has none.
+        status.as_object().filter(|status| !status.is_empty())?;
+        let used = gpu::status_milli(&status["allocated"]).unwrap_or(0);
         let asked = gpu::status_milli(&status["requested"]).unwrap_or(used);
         let total = |milli| Total { milli, ..Total::default() };
         Some(Use { used: total(used), pending: total(asked.saturating_sub(used)), running: 0 })
@@ -344,6 +367,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_status_says_what_is_used_and_what_waits() {
+        for (status, expect) in [
+            (json!(null), None),
+            (json!({}), None),
+            (json!({"requested": {"nvidia.com/gpu": "3"}}), Some((0, 3000))),
+            (
+                json!({"allocated": {"nvidia.com/gpu": "2"}, "requested": {"nvidia.com/gpu": "3"}}),
+                Some((2000, 1000)),
+            ),
+            (json!({"allocated": {"cpu": "2"}}), Some((0, 0))),
+        ] {
+            let queue = json!({"metadata": {"name": "q"}, "spec": {}, "status": status});
+            let known = from_status(&Queues::read(vec![queue]));
+            let told = known.and_then(|known| known.get("q").cloned());
+            let told = told.map(|one| (one.used.milli, one.pending.milli));
+            assert_eq!(told, expect, "{status}");
+        }
+    }
 
     #[test]
     fn shares_count_as_parts_of_devices() {

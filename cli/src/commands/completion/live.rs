@@ -188,11 +188,9 @@ fn name(object: &Value) -> String {
 }
 
 async fn queues(all: bool, cluster: &Cluster) -> Option<Vec<String>> {
-    let (queues, uses) = futures::join!(
-        crate::commands::queues::read(cluster),
-        crate::commands::queues::uses(cluster)
-    );
-    let (queues, uses) = (queues.ok()?, uses.unwrap_or_default());
+    // What their status says is soon read, however much work there is.
+    let queues = crate::commands::queues::read(cluster).await.ok()?;
+    let uses = crate::commands::queues::from_status(&queues).unwrap_or_default();
     let shown = queues.0.values().filter(|queue| all || queue.children.is_empty());
     let line = |queue: &crate::cluster::queue::Queue| {
         let used = uses.get(&queue.name).map_or_else(|| "0".to_owned(), |u| u.used.to_string());

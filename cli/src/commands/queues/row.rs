@@ -95,7 +95,7 @@ pub(super) fn list(queues: &Queues, names: &[&str], told: &Told) -> Value {
 
 /// A queue of which no use is known; `None` when it does not exist.
 pub(crate) fn alone(queues: &Queues, name: &str) -> Option<Row> {
-    let told = Told { uses: None, shares: None };
+    let told = Told::default();
     queues.0.contains_key(name).then(|| row(queues, name, &told))
 }
 

@@ -59,14 +59,21 @@ pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output)
         Style::Dim
             .paint(&format!("{legend}     bar = max(quota, used)     GPUs; all amounts: --flat")),
     );
+    if told.is_brief {
+        let more = "Fair share, and how many workloads run: kubectl kai top queues";
+        report.footer.push(Style::Dim.paint(more));
+    }
     report
 }
 
-/// The table without shares where they are not known.
+/// The table without shares and counts where they are not known.
 fn known(columns: &[Column], rows: Vec<Row>, told: &Told) -> (Vec<Column>, Vec<Row>) {
-    let keep: Vec<usize> = (0..columns.len())
-        .filter(|at| columns[*at].title != "SHARE" || told.shares.is_some())
-        .collect();
+    let is_known = |column: &Column| match &*column.title {
+        "SHARE" => told.shares.is_some(),
+        "RUN" => !told.is_brief,
+        _ => true,
+    };
+    let keep: Vec<usize> = (0..columns.len()).filter(|at| is_known(&columns[*at])).collect();
     let columns = keep.iter().map(|at| columns[*at].clone()).collect();
     let cells = |row: Row| {
         let cells = keep.iter().map(|at| row.cells[*at].clone()).collect();

@@ -112,7 +112,7 @@ fn queues() -> (Queues, Told) {
     ]
     .into();
     let shares = [("research".to_owned(), 32_000), ("team-a".to_owned(), 22_000)].into();
-    (queues, Told { uses: Some(uses), shares: Some(shares) })
+    (queues, Told { uses: Some(uses), shares: Some(shares), is_brief: false })
 }
 
 /// The screen of a cluster of so many nodes.
