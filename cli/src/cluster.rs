@@ -42,6 +42,8 @@ const METADATA: header::HeaderValue = header::HeaderValue::from_static(
 );
 /// Objects a page; small enough for a slow link, large enough that most lists are one request.
 const PAGE: u32 = 500;
+/// Bytes of an answer that is read on a thread of its own.
+const LARGE: usize = 64 << 10;
 /// The longest wait for an answer, without `--request-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -161,9 +163,13 @@ impl Cluster {
             }
             let warnings =
                 head.headers.get_all(header::WARNING).iter().filter_map(warning).collect();
-            let body = serde_json::from_slice(&bytes)
-                .or_else(|_| std::str::from_utf8(&bytes).map(|text| Value::from(text.to_owned())))
-                .map_err(|e| Failure::Unreadable(e.to_string()))?;
+            let body = if bytes.len() < LARGE {
+                decoded(&bytes)?
+            } else {
+                // Other lists go on being read meanwhile.
+                let decoding = tokio::task::spawn_blocking(move || decoded(&bytes)).await;
+                decoding.map_err(|e| Failure::Unreadable(e.to_string()))??
+            };
             Ok(Answer { body, warnings })
         };
         let answer = match tokio::time::timeout(self.timeout, exchange).await {
@@ -359,6 +365,13 @@ impl Cluster {
             })
             .collect())
     }
+}
+
+/// The JSON of an answer, or its text where it is none.
+fn decoded(bytes: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(bytes)
+        .or_else(|_| std::str::from_utf8(bytes).map(|text| Value::from(text.to_owned())))
+        .map_err(|e| Failure::Unreadable(e.to_string()))
 }
 
 /// The text of a `299` warning header: `299 - "text"`.

@@ -22,7 +22,7 @@ use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column, shorten};
 use crate::workload::devices::{self, Depth};
 use crate::workload::eta::{Eta, When};
-use crate::workload::evicted::find_evictions;
+use crate::workload::evicted::Evictions;
 use crate::workload::{Loaded, Phase, State, Workload, load};
 
 /// Flags of `list`.
@@ -81,8 +81,12 @@ impl Find for Args {
     async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
         let cluster = context.cluster().await?;
         let scope = context.scope(&cluster).map(str::to_owned);
-        let mut loaded = load(&cluster, scope.as_deref()).await?;
-        find_evictions(&mut loaded.workloads, &cluster, scope.as_deref()).await;
+        let (loaded, evictions) = futures::join!(
+            load(&cluster, scope.as_deref()),
+            Evictions::read(&cluster, scope.as_deref())
+        );
+        let mut loaded = loaded?;
+        evictions.mark(&mut loaded.workloads);
         let place = scope
             .as_deref()
             .map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
@@ -95,21 +99,38 @@ impl Find for Args {
             check_namespace(scope.as_deref(), &cluster).await?;
         }
         let all = loaded.workloads.len();
+        if self.group_by.is_none() && !self.pods {
+            // Before some are left out: all count.
+            loaded.find_positions_of_all(&cluster, scope.as_deref()).await;
+        }
         self.filter.apply(&mut loaded, &cluster).await?;
         let is_named = |workload: &Workload| self.names.iter().any(|name| workload.is_called(name));
         loaded.workloads.retain(|workload| self.names.is_empty() || is_named(workload));
+        // Rows can be sorted by what only the data has.
+        let has_data = !format.is_rows() || self.list.sheet.sort_by.is_some();
         let mut report = match (self.group_by, self.pods) {
             (Some(by), _) => groups::report(by, &loaded.workloads),
-            (None, true) => pods::report(&loaded.workloads, context.globals.all_namespaces),
+            (None, true) => {
+                let all_namespaces = context.globals.all_namespaces;
+                let mut report = pods::report(&loaded.workloads, all_namespaces);
+                if has_data {
+                    report.data = pods::data(&loaded.workloads);
+                }
+                report
+            }
             (None, false) => {
-                loaded.find_positions(&cluster).await;
                 if self.eta {
                     eta::find(&mut loaded.workloads, &cluster, &mut context.out).await;
                 }
                 if !matches!(format, Format::Table | Format::Name) {
                     devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
                 }
-                workloads(&loaded, context.globals.all_namespaces, &context.out)
+                let mut report = workloads(&loaded, context.globals.all_namespaces, &context.out);
+                if has_data {
+                    let items = loaded.workloads.iter().map(Workload::to_row);
+                    report.data["items"] = json!(items.collect::<Vec<_>>());
+                }
+                report
             }
         };
         if !loaded.hidden.is_empty() {
@@ -141,7 +162,7 @@ const COLUMNS: &[Column] = &[
     Column::new("ETA BASIS").wide(),
 ];
 
-/// A line for each workload.
+/// A line for each workload; its data are not filled in.
 fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
     let workloads = &loaded.workloads;
     let is_placed = workloads.iter().any(|workload| workload.position.is_some());
@@ -163,8 +184,7 @@ fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
         columns: keep.iter().map(|at| COLUMNS[*at].clone()).collect(),
         rows: workloads.iter().map(row).collect(),
     };
-    let items: Vec<_> = workloads.iter().map(Workload::to_row).collect();
-    let data = json!({ "items": items, "notRead": loaded.hidden });
+    let data = json!({ "items": [], "notRead": loaded.hidden });
     let mut report = Report::new("WorkloadList", data, Body::Table(table));
     if !workloads.is_empty() {
         report.footer.push(totals(workloads));

@@ -83,6 +83,11 @@ impl Format {
         Ok(Self::JsonPath(Template::parse(template).map_err(not_understood)?))
     }
 
+    /// Tells whether it is made of a table's rows alone, without the data behind them.
+    pub(crate) fn is_rows(&self) -> bool {
+        matches!(self, Self::Table | Self::Wide | Self::Name | Self::Csv)
+    }
+
     /// Tells whether people are meant to read it.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Self::Table | Self::Wide)

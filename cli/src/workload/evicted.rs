@@ -26,13 +26,33 @@ pub(crate) async fn find_evictions(
     cluster: &Cluster,
     namespace: Option<&str>,
 ) {
-    let selector = records::selector(records::last(DAYS).into_iter());
-    let (events, days) = futures::join!(
-        history::evictions(cluster, namespace),
-        records::read(cluster, namespace, &selector)
-    );
-    history::mark_evicted(workloads, &events.unwrap_or_default());
-    mark_recorded(workloads, days.ok().flatten().unwrap_or_default(), Timestamp::now());
+    Evictions::read(cluster, namespace).await.mark(workloads);
+}
+
+/// The evictions that events and records tell of.
+#[derive(Debug)]
+pub(crate) struct Evictions {
+    events: Vec<Value>,
+    days: Vec<Day>,
+}
+
+impl Evictions {
+    /// Reads those of a namespace, or of all: two requests.
+    pub(crate) async fn read(cluster: &Cluster, namespace: Option<&str>) -> Self {
+        let selector = records::selector(records::last(DAYS).into_iter());
+        let (events, days) = futures::join!(
+            history::evictions(cluster, namespace),
+            records::read(cluster, namespace, &selector)
+        );
+        let days = days.ok().flatten().unwrap_or_default();
+        Self { events: events.unwrap_or_default(), days }
+    }
+
+    /// Adds them to the workloads that they are of, and adds workloads that are no more.
+    pub(crate) fn mark(self, workloads: &mut Vec<Workload>) {
+        history::mark_evicted(workloads, &self.events);
+        mark_recorded(workloads, self.days, Timestamp::now());
+    }
 }
 
 /// Adds the evictions that records tell of and events did not. Pure.
@@ -54,13 +74,14 @@ fn mark_recorded(workloads: &mut Vec<Workload>, mut days: Vec<Day>, now: Timesta
         }
     }
     for (uid, (namespace, record)) in newest {
-        let is_known = workloads
-            .iter()
-            .any(|one| one.uid == uid || (one.namespace == namespace && one.name == record.name));
         let row = record.evictions.last().filter(|_| record.outcome == Outcome::Evicted);
         let at = row.and_then(|row| row.at.as_ref()).map(|at| at.0);
         let is_fresh = at.is_some_and(|at| now.as_second() - at.as_second() < GONE_SECONDS_MAX);
-        if let Some(row) = row.filter(|_| is_fresh && !is_known) {
+        let Some(row) = row.filter(|_| is_fresh) else { continue };
+        let is_known = workloads
+            .iter()
+            .any(|one| one.uid == uid || (one.namespace == namespace && one.name == record.name));
+        if !is_known {
             workloads.push(gone(&uid, &namespace, &record, row));
         }
     }

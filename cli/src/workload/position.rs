@@ -30,26 +30,57 @@ impl Loaded {
     ///
     /// Without the right to read all `PodGroups` or the priority classes, places stay unknown.
     pub(crate) async fn find_positions(&mut self, cluster: &Cluster) {
-        if !self.workloads.iter().any(|workload| workload.state().phase.is_queued()) {
+        if !self.waits() {
             return;
         }
-        let (groups, classes) = (names::pod_groups(), priority_classes());
-        let (group_call, class_call) = (Call::new("list", &groups), Call::new("list", &classes));
-        let everything = Select::default();
-        let (groups, classes) = futures::join!(
-            cluster.list(&group_call, &everything),
-            cluster.list(&class_call, &everything)
-        );
-        let (Ok(Some(groups)), Ok(Some(classes))) = (groups, classes) else { return };
-        let places = places(&groups, &classes);
-        for workload in &mut self.workloads {
-            if !workload.state().phase.is_queued() {
-                continue;
-            }
-            let own = workload.groups.iter().filter_map(|group| places.get(&key(group)));
-            workload.position = own.min().copied();
+        let (groups, classes) = all(cluster, Some("")).await;
+        if let Some((groups, classes)) = groups.zip(classes) {
+            self.take(&places(groups.iter(), &classes));
         }
     }
+
+    /// Does the same where these are all the workloads of a namespace, or of all: their `PodGroups` are not read again.
+    pub(crate) async fn find_positions_of_all(
+        &mut self,
+        cluster: &Cluster,
+        namespace: Option<&str>,
+    ) {
+        if !self.waits() {
+            return;
+        }
+        let elsewhere = namespace.map(|namespace| format!("metadata.namespace!={namespace}"));
+        let (others, classes) = all(cluster, elsewhere.as_deref()).await;
+        if let Some((others, classes)) = others.zip(classes) {
+            let own = self.workloads.iter().flat_map(|workload| &workload.groups);
+            let places = places(own.chain(&others), &classes);
+            self.take(&places);
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.state().phase.is_queued())
+    }
+
+    fn take(&mut self, places: &Places) {
+        for workload in &mut self.workloads {
+            let own = workload.groups.iter().filter_map(|group| places.get(&key(group)));
+            let first = own.min().copied();
+            workload.position = first.filter(|_| workload.state().phase.is_queued());
+        }
+    }
+}
+
+/// The `PodGroups` that a field selector means, no matter whose, and the priority classes; none that the user may not read.
+async fn all(cluster: &Cluster, fields: Option<&str>) -> (Option<Vec<Value>>, Option<Vec<Value>>) {
+    let (groups, classes) = (names::pod_groups(), priority_classes());
+    let (group_call, class_call) = (Call::new("list", &groups), Call::new("list", &classes));
+    let everything = Select::default();
+    let groups = async {
+        let Some(fields) = fields else { return Some(Vec::new()) };
+        cluster.list(&group_call, &Select { fields, labels: "" }).await.ok()?
+    };
+    let (groups, classes) = futures::join!(groups, cluster.list(&class_call, &everything));
+    (groups, classes.ok().flatten())
 }
 
 /// Says who waits in the queue of a workload.
@@ -269,10 +300,10 @@ fn key(group: &Value) -> (String, String) {
 }
 
 /// The places of all groups that wait. Pure.
-fn places(groups: &[Value], classes: &[Value]) -> Places {
+fn places<'g>(groups: impl Iterator<Item = &'g Value>, classes: &[Value]) -> Places {
     let priorities = Priorities::of(classes);
     let mut queues: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for group in groups.iter().filter(|group| waits(group)) {
+    for group in groups.filter(|group| waits(group)) {
         queues.entry(text(&group["spec"]["queue"])).or_default().push(group);
     }
     let mut places = Places::new();
@@ -325,7 +356,7 @@ mod tests {
             group("elsewhere", "b", "train", 0, "0"),
         ];
         let class = |name: &str, value: i64| json!({"metadata": {"name": name}, "value": value});
-        let places = places(&groups, &[class("train", 50), class("build", 100)]);
+        let places = places(groups.iter(), &[class("train", 50), class("build", 100)]);
         let told: Vec<String> = places
             .iter()
             .map(|((_, name), at)| format!("{name} {} of {}", at.place, at.of))

@@ -39,12 +39,9 @@ const COLUMNS: &[Column] = &[
     Column::new("AGE").drop(8).ages(),
 ];
 
-/// A line for each pod.
+/// A line for each pod; its data are those of [`data`].
 pub(super) fn report(workloads: &[Workload], all_namespaces: bool) -> Report {
     let skip = usize::from(!all_namespaces);
-    let all = || {
-        workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)))
-    };
     let row = |(workload, pod): (&Workload, &Value)| {
         let name = text(&pod["metadata"]["name"]);
         let cells = cells(workload, pod).into_iter().skip(skip).collect();
@@ -52,15 +49,24 @@ pub(super) fn report(workloads: &[Workload], all_namespaces: bool) -> Report {
             .keyed(format!("{}/{name}", workload.namespace))
             .labelled(pod["metadata"]["labels"].as_object())
     };
+    let table =
+        Table { columns: COLUMNS[skip..].to_vec(), rows: all(workloads).map(row).collect() };
+    Report::new("PodList", json!({ "items": [] }), Body::Table(table))
+}
+
+/// The data of each pod.
+pub(super) fn data(workloads: &[Workload]) -> Value {
     let listed = |(workload, pod): (&Workload, &Value)| Listed {
         namespace: workload.namespace.clone(),
         workload: workload.label(),
         queue: workload.queue.clone(),
         pod: pod::data(pod),
     };
-    let table = Table { columns: COLUMNS[skip..].to_vec(), rows: all().map(row).collect() };
-    let items: Vec<Listed> = all().map(listed).collect();
-    Report::new("PodList", json!({ "items": items }), Body::Table(table))
+    json!({ "items": all(workloads).map(listed).collect::<Vec<_>>() })
+}
+
+fn all(workloads: &[Workload]) -> impl Iterator<Item = (&Workload, &Value)> {
+    workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)))
 }
 
 fn cells(workload: &Workload, pod: &Value) -> Vec<Cell> {
