@@ -67,6 +67,8 @@ pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
     });
     let flags = [
         "kai-podgrouper",
+        // The Lease tells that it runs, since it has no Deployment here.
+        "--leader-elect",
         "--metrics-bind-address=0",
         "--health-probe-bind-address=0",
         "--webhook-listen-address=127.0.0.1:0",

@@ -26,6 +26,7 @@ mod offspring;
 mod ray;
 mod rayjob;
 mod spark;
+mod storage;
 mod template;
 mod trainer;
 mod training;
@@ -182,6 +183,9 @@ const CORE: &str = "core";
 /// decides is not about one object and its children.
 const SCHEDULER: &str = "scheduler";
 
+/// The name under which the stand-in for storage is chosen, which is about several kinds at once.
+const STORAGE: &str = "storage";
+
 /// The CRDs of the kinds in [`ROWS`] that are not built in, by operator: YAML streams with names,
 /// versions and columns of the real ones, and schemas that keep every field.
 const CRDS: &[(&str, &str)] = &[
@@ -258,7 +262,7 @@ pub enum OperatorsError {
 /// The names that `--operators` takes.
 pub fn names() -> Vec<&'static str> {
     let mut seen = HashSet::new();
-    let operators = ROWS.iter().map(|row| row.operator).chain([SCHEDULER]);
+    let operators = ROWS.iter().map(|row| row.operator).chain([SCHEDULER, STORAGE]);
     operators.filter(|name| seen.insert(*name)).collect()
 }
 
@@ -303,7 +307,10 @@ pub async fn start(client: Client, choice: &Choice, pace: u32) -> Result<Running
         tasks.push(tokio::spawn(drive::run(client.clone(), chosen.rows, pace, cancel.clone())));
     }
     if chosen.scheduler {
-        tasks.push(tokio::spawn(binder::run(client, cancel.clone())));
+        tasks.push(tokio::spawn(binder::run(client.clone(), cancel.clone())));
+    }
+    if chosen.storage {
+        tasks.push(tokio::spawn(storage::run(client, cancel.clone())));
     }
     Ok(Running { kinds, cancel, tasks })
 }
@@ -320,7 +327,7 @@ impl Running {
 }
 
 impl Choice {
-    /// The same for an API server that has no controllers of its own: `core` and `scheduler` join
+    /// The same for an API server that has no controllers of its own: `core`, `scheduler` and `storage` join
     /// whatever was chosen.
     #[must_use]
     pub fn alone(self) -> Self {
@@ -328,7 +335,7 @@ impl Choice {
             Self::None => Self::None,
             Self::Workloads | Self::All => Self::All,
             Self::Named(mut names) => {
-                names.extend([CORE, SCHEDULER]);
+                names.extend([CORE, SCHEDULER, STORAGE]);
                 Self::Named(names)
             }
         }
@@ -361,7 +368,7 @@ mod tests {
         check("ray, argo", "Named([\"ray\", \"argo\"])");
         check(
             "flink",
-            "--operators: \"flink\" is unknown; known are core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, all and none",
+            "--operators: \"flink\" is unknown; known are core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, all and none",
         );
     }
 }

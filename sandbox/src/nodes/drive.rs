@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolumeClaim, Secret};
 use kai_daemon::work::Work;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, Preconditions};
 use kube::runtime::watcher::{self, Event};
@@ -231,7 +231,7 @@ impl Loop {
     }
 }
 
-/// Reads config maps and secrets; those that are not there are `None`.
+/// Reads config maps, secrets and claims; those that are not there are `None`.
 async fn fetch(
     client: &Client,
     namespace: &str,
@@ -239,11 +239,18 @@ async fn fetch(
 ) -> Result<Found, kube::Error> {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let claims: Api<PersistentVolumeClaim> = Api::namespaced(client.clone(), namespace);
+    let is_bound = |claim: &PersistentVolumeClaim| {
+        claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Bound")
+    };
     let mut found = Found::new();
     for source in sources {
         let object = match &source {
             Source::ConfigMap(name) => maps.get_opt(name).await?.map(serde_json::to_value),
             Source::Secret(name) => secrets.get_opt(name).await?.map(serde_json::to_value),
+            Source::Claim(name) => {
+                claims.get_opt(name).await?.filter(is_bound).map(serde_json::to_value)
+            }
         };
         let object = object.transpose().map_err(kube::Error::SerdeError)?;
         let all = object.map(|object| entries(&source, &object));

@@ -18,14 +18,16 @@ pub const VISIBLE_DEVICES: &str = "NVIDIA_VISIBLE_DEVICES";
 /// Prefix of a UUID where the runtime is told of devices by CDI.
 const CDI: &str = "k8s.device-plugin.nvidia.com/gpu=";
 
-/// A config map or secret that containers refer to.
+/// An object of the pod's namespace that containers refer to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
     ConfigMap(String),
     Secret(String),
+    /// A claim, which is found once it has its volume.
+    Claim(String),
 }
 
-/// Findings: the entries, or `None` where there is no such object. Values of secrets are not kept.
+/// Findings: the entries, or `None` where there is no such object. Values of secrets are not kept, and claims have none.
 pub(super) type Found = BTreeMap<Source, Option<BTreeMap<String, String>>>;
 
 /// The variables of a container, in order; the last of a name counts.
@@ -42,9 +44,10 @@ pub(super) struct Waiting {
     pub(super) message: String,
 }
 
-/// The config maps and secrets without which the kubelet does not start the pod's containers.
-pub(super) fn sources(spec: &PodSpec) -> BTreeSet<Source> {
-    let mut sources: BTreeSet<Source> = mounted(spec).map(|(source, _)| source).collect();
+/// The objects without which the kubelet does not start the pod's containers.
+pub(super) fn sources(pod: &Pod) -> BTreeSet<Source> {
+    let spec = &pod.spec;
+    let mut sources: BTreeSet<Source> = mounted(pod).map(|(source, _)| source).collect();
     for container in spec.init_containers.iter().chain(&spec.containers) {
         for from in &container.env_from {
             sources.extend(from.config_map_ref.iter().map(Source::config_map));
@@ -59,17 +62,25 @@ pub(super) fn sources(spec: &PodSpec) -> BTreeSet<Source> {
 }
 
 /// Volumes that some container mounts, and whether they may be missing; the kubelet ignores others.
-fn mounted(spec: &PodSpec) -> impl Iterator<Item = (Source, bool)> {
+fn mounted(pod: &Pod) -> impl Iterator<Item = (Source, bool)> {
+    let spec = &pod.spec;
     let is_mounted = |name: &str| {
         let mut all = spec.init_containers.iter().chain(&spec.containers);
         all.any(|container| container.volume_mounts.iter().any(|mount| mount.name == name))
     };
-    spec.volumes.iter().filter(move |volume| is_mounted(&volume.name)).filter_map(|volume| {
-        let map = volume.config_map.as_ref().map(|map| (Source::config_map(map), map.optional));
-        let secret = volume.secret.as_ref();
-        map.or_else(|| {
-            secret.map(|secret| (Source::Secret(secret.secret_name.clone()), secret.optional))
-        })
+    let own = pod.metadata.name.as_deref().unwrap_or_default();
+    spec.volumes.iter().filter(move |volume| is_mounted(&volume.name)).filter_map(move |volume| {
+        if let Some(map) = &volume.config_map {
+            return Some((Source::config_map(map), map.optional));
+        }
+        if let Some(secret) = &volume.secret {
+            return Some((Source::Secret(secret.secret_name.clone()), secret.optional));
+        }
+        if let Some(claim) = &volume.persistent_volume_claim {
+            return Some((Source::Claim(claim.claim_name.clone()), false));
+        }
+        let name = || format!("{own}-{}", volume.name);
+        volume.ephemeral.as_ref().map(|_| (Source::Claim(name()), false))
     })
 }
 
@@ -86,6 +97,7 @@ impl Source {
         match self {
             Self::ConfigMap(name) => format!("configmap {name:?} not found"),
             Self::Secret(name) => format!("secret {name:?} not found"),
+            Self::Claim(name) => format!("persistentvolumeclaim {name:?} has no volume"),
         }
     }
 
@@ -95,16 +107,17 @@ impl Source {
                 format!("couldn't find key {key} in ConfigMap {namespace}/{name}")
             }
             Self::Secret(name) => format!("couldn't find key {key} in Secret {namespace}/{name}"),
+            Self::Claim(name) => format!("couldn't find {key} in claim {namespace}/{name}"),
         }
     }
 }
 
 /// The volume without which the pod's containers are not even created.
-pub(super) fn missing_volume(spec: &PodSpec, found: &Found) -> Option<Waiting> {
+pub(super) fn missing_volume(pod: &Pod, found: &Found) -> Option<Waiting> {
     let is_missing = |(source, optional): &(Source, bool)| {
         !optional && !matches!(found.get(source), Some(Some(_)))
     };
-    let (source, _) = mounted(spec).find(is_missing)?;
+    let (source, _) = mounted(pod).find(is_missing)?;
     let message = format!("MountVolume.SetUp failed: {}", source.missing());
     Some(Waiting { container: String::new(), reason: "ContainerCreating", message })
 }
@@ -261,6 +274,7 @@ pub(super) fn entries(source: &Source, object: &Value) -> BTreeMap<String, Strin
     data.map(|(key, text)| match source {
         Source::ConfigMap(_) => (key.clone(), text.as_str().unwrap_or_default().to_owned()),
         Source::Secret(name) => (key.clone(), format!("(from secret {name})")),
+        Source::Claim(_) => (key.clone(), String::new()),
     })
     .collect()
 }
@@ -280,15 +294,14 @@ mod tests {
             "spec": {"nodeName": "n", "containers": [container], "volumes": volumes},
         }))
         .expect("a pod in the test");
-        let mut found: Found =
-            sources(&pod.spec).into_iter().map(|source| (source, None)).collect();
+        let mut found: Found = sources(&pod).into_iter().map(|source| (source, None)).collect();
         for (name, data) in maps.as_object().into_iter().flatten() {
             let source = Source::ConfigMap(name.clone());
             let entries = entries(&source, &json!({ "data": data }));
             found.insert(source, Some(entries));
         }
         let devices: Vec<String> = devices.iter().map(|device| (*device).to_owned()).collect();
-        let outcome = match missing_volume(&pod.spec, &found) {
+        let outcome = match missing_volume(&pod, &found) {
             Some(waiting) => Err(waiting),
             None => resolve(&pod, &pod.spec.containers[0], &found, &devices),
         };
@@ -334,6 +347,29 @@ mod tests {
         ]});
         check(&field, &json!({}), &[], "N=p L=d");
         check(&json!({}), &json!({}), &["GPU-1", "GPU-2"], "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2");
+    }
+
+    #[test]
+    fn a_claim_is_waited_for() {
+        let check = |volume: &Value, is_bound: bool, expect: Option<&str>| {
+            let mount = json!({"name": "v", "mountPath": "/data"});
+            let containers = json!([{"name": "main", "volumeMounts": [mount]}]);
+            let pod: Pod = serde_json::from_value(json!({
+                "metadata": {"name": "p", "namespace": "ns"},
+                "spec": {"nodeName": "n", "containers": containers, "volumes": [volume]},
+            }))
+            .expect("a pod in the test");
+            let entries = is_bound.then(BTreeMap::new);
+            let found = sources(&pod).into_iter().map(|source| (source, entries.clone()));
+            let waiting = missing_volume(&pod, &found.collect());
+            assert_eq!(waiting.map(|waiting| waiting.message).as_deref(), expect);
+        };
+        let claim = json!({"name": "v", "persistentVolumeClaim": {"claimName": "data"}});
+        let failed = "MountVolume.SetUp failed: persistentvolumeclaim";
+        check(&claim, true, None);
+        check(&claim, false, Some(&format!("{failed} \"data\" has no volume")));
+        let own = json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}});
+        check(&own, false, Some(&format!("{failed} \"p-v\" has no volume")));
     }
 
     #[test]

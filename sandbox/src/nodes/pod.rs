@@ -126,6 +126,18 @@ pub struct Volume {
     pub config_map: Option<Reference>,
     /// The secret that it shows.
     pub secret: Option<SecretVolume>,
+    /// The claim whose volume it is.
+    pub persistent_volume_claim: Option<ClaimVolume>,
+    /// The template of the claim that the pod brings along, which is not read.
+    pub ephemeral: Option<Value>,
+}
+
+/// A claim as a volume.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClaimVolume {
+    /// The claim's name.
+    pub claim_name: String,
 }
 
 /// A secret as a volume.

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::action::{Action, View, kind_of};
-use super::{CORE, Choice, Kind, OperatorsError, ROWS, Row, SCHEDULER};
+use super::{CORE, Choice, Kind, OperatorsError, ROWS, Row, SCHEDULER, STORAGE};
 
 /// Objects under reconcile at once, and creates of one object at once.
 const RECONCILES: usize = 16;
@@ -29,12 +29,13 @@ const RETRY: SignedDuration = SignedDuration::from_millis(300);
 pub(super) struct Chosen {
     pub(super) rows: Vec<&'static Row>,
     pub(super) scheduler: bool,
+    pub(super) storage: bool,
 }
 
 /// Finds out what is served and what of it was chosen.
 pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, OperatorsError> {
     let named = match choice {
-        Choice::None => return Ok(Chosen { rows: Vec::new(), scheduler: false }),
+        Choice::None => return Ok(Chosen { rows: Vec::new(), scheduler: false, storage: false }),
         Choice::Workloads | Choice::All => None,
         Choice::Named(names) => Some(names),
     };
@@ -76,12 +77,12 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
     if *choice == Choice::Workloads {
         rows.retain(|row| row.operator != CORE);
     }
-    let scheduler = match choice {
+    let is_chosen = |name: &str| match choice {
         Choice::All => true,
-        Choice::Named(names) => names.contains(&SCHEDULER),
+        Choice::Named(names) => names.contains(&name),
         Choice::None | Choice::Workloads => false,
     };
-    Ok(Chosen { rows, scheduler })
+    Ok(Chosen { rows, scheduler: is_chosen(SCHEDULER), storage: is_chosen(STORAGE) })
 }
 
 fn resource(kind: Kind) -> ApiResource {

@@ -52,7 +52,7 @@ impl Kubelet {
             let waiting = Waiting { container: String::new(), reason: "ImagePullBackOff", message };
             return self.hold(uid, waiting, now);
         }
-        let wanted = sources(&entry.pod.spec);
+        let wanted = sources(&entry.pod);
         if !wanted.is_empty() && entry.found.is_none() {
             return Step::Fetch(wanted);
         }
@@ -113,7 +113,7 @@ impl Kubelet {
     /// Works out what the containers see, if all of them can start.
     fn look(&self, uid: &str, found: &Found) -> Result<Seen, Waiting> {
         let entry = &self.entries[uid];
-        if let Some(waiting) = missing_volume(&entry.pod.spec, found) {
+        if let Some(waiting) = missing_volume(&entry.pod, found) {
             return Err(waiting);
         }
         let mut seen = Seen::default();
@@ -173,7 +173,7 @@ impl Kubelet {
         if entry.seen.is_some() {
             return None;
         }
-        let wanted = sources(&entry.pod.spec);
+        let wanted = sources(&entry.pod);
         if !wanted.is_empty() && entry.found.is_none() {
             return Some(Step::Fetch(wanted));
         }
