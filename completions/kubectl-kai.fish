@@ -78,7 +78,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l sbatc
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l template -d 'Template instead of the kind\'s: a name (config templates list) or a file' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s p -l param -d 'Parameter of the template, or of an Argo workflow, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l image -d 'Container image' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4; of other makers amd:2, gaudi:2, RESOURCE:2, and by DRA dra:CLASS:2' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-type -d 'Model of GPU, such as H100 or A100-SXM4-80GB' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand submit" -l mig -d 'MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2' -r -f
@@ -956,7 +956,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l sba
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l template -d 'Template instead of the kind\'s: a name (config templates list) or a file' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s p -l param -d 'Parameter of the template, or of an Argo workflow, repeatable' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l image -d 'Container image' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s g -l gpu -d 'GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4; of other makers amd:2, gaudi:2, RESOURCE:2, and by DRA dra:CLASS:2' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l gpu-type -d 'Model of GPU, such as H100 or A100-SXM4-80GB' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l gpu-memory -d 'GPU memory of each worker on one shared device, such as 8Gi' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l mig -d 'MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2' -r -f
@@ -1032,7 +1032,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l ins
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l nodes -d 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l rack-nodes -d 'Nodes in a rack' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l attach -d 'Run only nodes and operators, against the cluster of this kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l pace -d 'Simulated seconds that pass in a second (1, with --demo 60)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l port -d 'Port of the API server on 127.0.0.1; 0 picks a free one' -r -f

@@ -54,7 +54,7 @@ module completions {
     --template: string        # Template instead of the kind's: a name (config templates list) or a file
     --param(-p): string       # Parameter of the template, or of an Argo workflow, repeatable
     --image: string           # Container image
-    --gpu(-g): string         # GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4
+    --gpu(-g): string         # GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4; of other makers amd:2, gaudi:2, RESOURCE:2, and by DRA dra:CLASS:2
     --gpu-type: string        # Model of GPU, such as H100 or A100-SXM4-80GB
     --gpu-memory: string      # GPU memory of each worker on one shared device, such as 8Gi
     --mig: string             # MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2
@@ -1074,7 +1074,7 @@ module completions {
     --template: string        # Template instead of the kind's: a name (config templates list) or a file
     --param(-p): string       # Parameter of the template, or of an Argo workflow, repeatable
     --image: string           # Container image
-    --gpu(-g): string         # GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4
+    --gpu(-g): string         # GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4; of other makers amd:2, gaudi:2, RESOURCE:2, and by DRA dra:CLASS:2
     --gpu-type: string        # Model of GPU, such as H100 or A100-SXM4-80GB
     --gpu-memory: string      # GPU memory of each worker on one shared device, such as 8Gi
     --mig: string             # MIG instance of each worker, or several: 1g.10gb, 1g.10gbx2
@@ -1153,7 +1153,7 @@ module completions {
   export extern "kubectl-kai sandbox" [
     --nodes: string           # Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none
     --rack-nodes: string      # Nodes in a rack
-    --operators: string       # Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)
+    --operators: string       # Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)
     --attach: string          # Run only nodes and operators, against the cluster of this kubeconfig context
     --demo                    # Tell the product's story with real commands; ends with 0 when it came out as told
     --keep                    # Leave the cluster up after --demo; leave the nodes registered after --attach

@@ -1,6 +1,10 @@
 //! Describes what the nodes have when nothing runs: what asks for more waits until other nodes come.
 
+use std::collections::BTreeSet;
+
+use kai_api::names::node::GPU_MEMORY;
 use kai_api::quantity::Quantity;
+use kai_api::shared_gpu::Share;
 use kai_engine::EmptyShape;
 use kai_scheduler::message::{Need, larger_than_all_nodes, larger_than_nodes, split};
 use serde_json::Value;
@@ -30,6 +34,10 @@ pub(crate) struct Capacity {
     gpus_milli: Vec<u64>,
     /// The most of each that one node has.
     largest: Amounts,
+    /// The memory of the largest GPU; 0 where no node tells.
+    gpu_memory_mib: u64,
+    /// The profiles of the MIG devices that there are.
+    profiles: BTreeSet<String>,
 }
 
 impl Capacity {
@@ -45,6 +53,11 @@ impl Capacity {
         for node in nodes {
             let there = &node["status"]["allocatable"];
             let gpus = milli(&there[names::GPU]).saturating_add(milli(&there[names::AMD_GPU]));
+            let told = text(&node["metadata"]["labels"][GPU_MEMORY]).parse().unwrap_or(0);
+            capacity.gpu_memory_mib = capacity.gpu_memory_mib.max(told);
+            let names = there.as_object().into_iter().flat_map(|map| map.keys());
+            let profiles = names.filter_map(|name| name.strip_prefix(names::MIG));
+            capacity.profiles.extend(profiles.map(str::to_owned));
             let node = Amounts {
                 gpu_milli: gpus,
                 cpu_milli: milli(&there["cpu"]),
@@ -79,10 +92,34 @@ impl Capacity {
             let [asked, most] = &amounts;
             return Some(larger_than_nodes(whose, [asked, most], pods));
         }
+        if let Some(why) = pods.iter().find_map(|pod| self.no_device(pod)) {
+            return Some(why);
+        }
         // Whichever of them start, they ask for no less than the smallest do.
         each.sort_unstable_by_key(|pod| pod.gpu_milli);
         each.truncate(together);
         self.gang_too_large(&each)
+    }
+
+    /// Says why no device will do for a pod that asks for memory of one, or for MIG devices.
+    fn no_device(&self, pod: &Value) -> Option<String> {
+        let share = gpu::shared(pod).ok().flatten().map(|shared| shared.share);
+        let most = self.gpu_memory_mib;
+        match share {
+            Some(Share::MemoryMib(mib)) if mib > most && most > 0 => {
+                return Some(format!(
+                    "it asks for {mib} MiB of one GPU, the largest has {most} MiB"
+                ));
+            }
+            _ => {}
+        }
+        let asked = Total::of_pod(pod).mig;
+        let (profile, number) = asked.iter().find(|(name, _)| !self.profiles.contains(*name))?;
+        let there = match self.profiles.iter().cloned().collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => String::new(),
+            profiles => format!("; there are: {profiles}"),
+        };
+        Some(format!("it asks for {number} {}{profile}, and no node has any{there}", names::MIG))
     }
 
     /// Says why pods never start together.
@@ -161,7 +198,8 @@ mod tests {
 
     /// Checks what is said of so many pods with limits, of which some start together, on two nodes of 8 GPUs, 64 cores, 256Gi.
     fn check(pods: usize, limits: &Value, together: usize, expect: Option<&str>) {
-        let node = json!({"status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64", "memory": "256Gi"}}});
+        let node = json!({"status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64",
+            "memory": "256Gi", "nvidia.com/mig-1g.10gb": "7"}}});
         let capacity = Capacity::of(&[node.clone(), node]);
         let pod = json!({"spec": {"containers": [{"resources": {"limits": limits}}]}});
         let told = capacity.too_little(&vec![pod; pods], together);
@@ -204,5 +242,27 @@ mod tests {
                 "it asks for 524288 MiB of memory on one node, the largest has 262144 MiB of memory",
             ),
         );
+        check(
+            1,
+            &json!({"nvidia.com/mig-3g.40gb": "2"}),
+            1,
+            Some("it asks for 2 nvidia.com/mig-3g.40gb, and no node has any; there are: 1g.10gb"),
+        );
+        check(1, &json!({"nvidia.com/mig-1g.10gb": "1"}), 1, None);
+    }
+
+    #[test]
+    fn memory_that_no_gpu_has_is_told() {
+        let check = |told: Option<&str>, mib: &str, expect: Option<&str>| {
+            let node = json!({"metadata": {"labels": {"nvidia.com/gpu.memory": told}},
+                "status": {"allocatable": {"nvidia.com/gpu": "8"}}});
+            let pod = json!({"metadata": {"annotations": {"gpu-memory": mib}}});
+            let told = Capacity::of(&[node]).too_little(&[pod], 1);
+            assert_eq!(told.as_deref(), expect, "{mib}");
+        };
+        check(Some("81559"), "8192", None);
+        let larger = "it asks for 204800 MiB of one GPU, the largest has 81559 MiB";
+        check(Some("81559"), "204800", Some(larger));
+        check(None, "204800", None);
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Command of the container, after --
     #[arg(last = true, value_name = "COMMAND", index = 2)]
     pub(crate) command: Vec<String>,
-    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4
+    /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4; of other makers amd:2, gaudi:2, RESOURCE:2, and by DRA dra:CLASS:2
     #[arg(short, long, value_name = "GPUS", allow_hyphen_values = true, help_heading = "What")]
     pub(crate) gpu: Option<String>,
     /// Model of GPU, such as H100 or A100-SXM4-80GB

@@ -29,11 +29,11 @@ pub(crate) async fn all(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<(), Error> {
-    let (queues, kinds, priority, (sharing, warnings), capacity, data) = futures::join!(
+    let (queues, kinds, priority, sharing, capacity, data) = futures::join!(
         queue::readable(cluster),
         resolve(documents, cluster),
         priority(request.priority.as_deref(), cluster),
-        sharing::ask_cluster(documents, cluster),
+        sharing::is_refused(documents, cluster),
         Capacity::read(cluster),
         data::check(&request.data, documents, cluster),
     );
@@ -42,7 +42,7 @@ pub(crate) async fn all(
     if !request.force && !request.is_plan {
         problems.extend(too_large.drain(..).map(fits::never));
     }
-    for warning in warnings.into_iter().chain(too_large).chain(data.warnings) {
+    for warning in too_large.into_iter().chain(data.warnings) {
         context.out.warn(&clean(&warning));
     }
     match queues {

@@ -1,10 +1,8 @@
 //! Shares of GPUs in objects that are about to be created: what admission would refuse later, pod by pod, is refused
 //! here at once.
 
-use std::collections::BTreeSet;
-
 use kai_api::names::{CONFIG_NAME, annotation};
-use kai_api::shared_gpu::{self, Share};
+use kai_api::shared_gpu;
 use serde_json::{Value, json};
 
 use super::Document;
@@ -12,7 +10,7 @@ use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::{ensure, text};
 use crate::cluster::kinds::Shape;
 use crate::cluster::manifest::{self, Site, as_pod, place_name};
-use crate::cluster::{Call, Cluster, Resource, Select, names};
+use crate::cluster::{Call, Cluster, Resource, names};
 use crate::print::error::{Exit, Problem, number};
 
 /// Annotations that ask for a share, or say something about one.
@@ -98,51 +96,19 @@ pub(super) fn name_container(
     Err(Problem::new(number::MISSING, Exit::Usage, what).fix("ask for one: --gpu 0.5"))
 }
 
-/// Holds what the pods of all documents ask of GPUs that not every cluster has.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Asks {
-    /// Tells whether any asks for a share.
-    is_shared: bool,
-    /// The most memory of one device, MiB.
-    memory_mib: u64,
-    /// Profiles of MIG devices.
-    profiles: BTreeSet<String>,
-}
-
-fn asks(documents: &[Document]) -> Asks {
-    let mut asks = Asks::default();
-    for document in documents.iter().filter(|document| document.is_workload) {
+/// The problem where work asks for a share and an administrator has switched sharing off: one request, none without such
+/// an ask. Silent where the user may not look.
+pub(super) async fn is_refused(documents: &[Document], cluster: &Cluster) -> Option<Problem> {
+    let is_shared = |document: &Document| {
         let object = document.templates();
-        for site in manifest::sites(object) {
-            let pod = as_pod(object, &site);
-            asks.profiles.extend(Total::of_pod(&pod).mig.into_keys());
-            let Ok(Some(shared)) = gpu::shared(&pod) else { continue };
-            asks.is_shared = true;
-            if let Share::MemoryMib(mib) = shared.share {
-                asks.memory_mib = asks.memory_mib.max(mib);
-            }
-        }
-    }
-    asks
-}
-
-/// Says what the cluster says about the shares and MIG devices that are asked for: why they are refused, and what to warn of.
-/// Silent where the user may not look; at most two requests, none without such an ask.
-pub(super) async fn ask_cluster(
-    documents: &[Document],
-    cluster: &Cluster,
-) -> (Option<Problem>, Vec<String>) {
-    let asks = asks(documents);
-    let off = async { if asks.is_shared { is_off(cluster).await } else { None } };
-    let warnings = async {
-        if asks.memory_mib == 0 && asks.profiles.is_empty() {
-            return Vec::new();
-        }
-        let resource = Resource::new("v1", "Node", "nodes").cluster_wide();
-        let nodes = cluster.list(&Call::new("list", &resource), &Select::default()).await;
-        nodes.ok().flatten().map_or_else(Vec::new, |nodes| unmet(&asks, &nodes))
+        let sites = manifest::sites(object);
+        sites.iter().any(|site| matches!(gpu::shared(&as_pod(object, site)), Ok(Some(_))))
     };
-    futures::join!(off, warnings)
+    if documents.iter().any(|document| document.is_workload && is_shared(document)) {
+        is_off(cluster).await
+    } else {
+        None
+    }
 }
 
 /// The problem where an administrator has switched sharing off.
@@ -160,35 +126,6 @@ fn switched_off(config: &Value) -> Option<Problem> {
             "ask for whole GPUs: --gpu 1   or (admin) set spec.admission.gpuSharing: true in config {CONFIG_NAME}"
         ))
     })
-}
-
-/// Says what no node has, of what is asked for; the cluster may grow, so it is no error.
-fn unmet(asks: &Asks, nodes: &[Value]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let memory = |node: &Value| {
-        text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]).parse::<u64>().ok()
-    };
-    if let Some(most) = nodes.iter().filter_map(memory).max()
-        && most < asks.memory_mib
-    {
-        warnings.push(format!(
-            "{} MiB of one GPU are asked for, and no GPU here has more than {most} MiB: it waits until one comes",
-            asks.memory_mib
-        ));
-    }
-    let there: BTreeSet<&str> = nodes
-        .iter()
-        .filter_map(|node| node["status"]["allocatable"].as_object())
-        .flat_map(|map| map.keys().filter_map(|name| name.strip_prefix(names::MIG)))
-        .collect();
-    for profile in asks.profiles.iter().filter(|profile| !there.contains(profile.as_str())) {
-        let there: Vec<&str> = there.iter().copied().collect();
-        let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-        warnings.push(format!(
-            "no node has MIG devices of profile {profile} (there are: {there}): it waits until one comes"
-        ));
-    }
-    warnings
 }
 
 #[cfg(test)]
@@ -247,21 +184,5 @@ mod tests {
         assert_eq!(problem, Some((number::SHARING_OFF, Exit::Refused)));
         assert_eq!(off(json!(true)), None);
         assert_eq!(switched_off(&json!({"spec": {}})), None);
-    }
-
-    #[test]
-    fn what_no_node_has_is_warned_of() {
-        let node = json!({"metadata": {"labels": {"nvidia.com/gpu.memory": "81559"}},
-            "status": {"allocatable": {"nvidia.com/mig-1g.10gb": "7"}}});
-        let of = |memory_mib: u64, profile: &str| Asks {
-            is_shared: true,
-            memory_mib,
-            profiles: BTreeSet::from([profile.to_owned()]),
-        };
-        assert_eq!(unmet(&of(8192, "1g.10gb"), std::slice::from_ref(&node)), [""; 0]);
-        let warnings = unmet(&of(204_800, "3g.40gb"), &[node]);
-        assert!(warnings[0].contains("204800 MiB") && warnings[0].contains("81559 MiB"));
-        assert!(warnings[1].contains("profile 3g.40gb (there are: 1g.10gb)"));
-        assert_eq!(unmet(&of(1, "1g.10gb"), &[]).len(), 1, "memory of no node is not known");
     }
 }
