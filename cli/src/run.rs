@@ -11,6 +11,7 @@ use crate::commands::{
     logs, port_forward, queues, short, simulate, snapshot, submit, suspend, top, version, wait,
 };
 use crate::context::Context;
+use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::Format;
 use crate::settings::Settings;
@@ -42,6 +43,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
     context.adopt(cli.globals)?;
     check_output(&cli.command, context.globals.output.as_deref())?;
     check_namespaces(&cli.command, context.globals.all_namespaces)?;
+    check_cluster(&cli.command, &context.globals)?;
     let (words, form) = cli.command.words();
     short::resolve(words, form, context).await?;
     match cli.command {
@@ -124,11 +126,55 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
 
 /// Refuses -A where the command works in one namespace.
 fn check_namespaces(command: &Command, all: bool) -> Result<(), Error> {
-    if !all || !matches!(command, Command::Submit(_) | Command::PortForward(_)) {
+    let works_in_one = match command {
+        Command::Submit(_)
+        | Command::PortForward(_)
+        | Command::Exec(_)
+        | Command::Sandbox(_)
+        | Command::Install(_)
+        | Command::Completion(_)
+        | Command::Config(_)
+        | Command::Version(_) => true,
+        Command::Wait(_)
+        | Command::Delete(_)
+        | Command::List(_)
+        | Command::Describe(_)
+        | Command::Explain(_)
+        | Command::Logs(_)
+        | Command::Queues(_)
+        | Command::Top(_)
+        | Command::History(_)
+        | Command::Usage(_)
+        | Command::Suspend(_)
+        | Command::Resume(_)
+        | Command::Simulate(_)
+        | Command::Doctor(_)
+        | Command::Snapshot(_)
+        | Command::Help(_)
+        | Command::Options => false,
+    };
+    if !all || !works_in_one {
         return Ok(());
     }
     let what = "this command works in one namespace, and -A means all";
     Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what).fix("-n NAMESPACE").into())
+}
+
+/// Refuses what says which cluster is meant where the command makes one of its own.
+fn check_cluster(command: &Command, globals: &Globals) -> Result<(), Error> {
+    let Command::Sandbox(sandbox) = command else { return Ok(()) };
+    let given = [
+        ("--kubeconfig", globals.kubeconfig.is_some() && sandbox.attach.is_none()),
+        ("--context", globals.context.is_some()),
+        ("--namespace", globals.namespace.is_some()),
+    ];
+    let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let what =
+        format!("{flag} names a cluster or a part of it, and the sandbox makes one of its own");
+    Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+        .line("it prints where its kubeconfig is")
+        .fix("leave it out; for nodes in a cluster that runs already: --attach CONTEXT")
+        .into())
 }
 
 /// Replaces an alias of the configuration at the command's place by the words it stands for.

@@ -35,12 +35,12 @@ pub struct Args {
     /// Nodes in a rack
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     rack_nodes: u32,
-    /// Stand-ins for workload operators: all, none, or names (ray, training, argo, notebook, core, scheduler)
+    /// Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)
     #[arg(long, value_name = "LIST", default_value = "all")]
     operators: String,
     /// Run only nodes and operators, against the cluster of this kubeconfig context
     #[arg(long, value_name = "CONTEXT", conflicts_with_all = ["demo", "port", "limits"])]
-    pub(super) attach: Option<String>,
+    pub(crate) attach: Option<String>,
     /// Tell the product's story with real commands; ends with 0 when it came out as told
     #[arg(long)]
     pub(super) demo: bool,
