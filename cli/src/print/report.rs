@@ -13,6 +13,7 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::ListFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::Output;
+use crate::print::page::wrap;
 use crate::print::table::{Cell, Column, render};
 
 /// Holds what a command found.
@@ -188,7 +189,9 @@ impl Report {
         self.warnings.iter().for_each(|warning| out.warn(warning));
         if format.is_table() && out.is_terminal() && !self.footer.is_empty() {
             out.talk("");
-            self.footer.iter().for_each(|line| out.talk(line));
+            let columns = out.columns();
+            let lines = self.footer.iter().flat_map(|line| wrap(line, columns));
+            lines.for_each(|line| out.talk(&line));
         }
     }
 }

@@ -16,7 +16,7 @@ pub fn proof<'n>(
     let because = match shortage {
         Shortage::Gpus { needed_milli, most_milli } => {
             let [needed, most] =
-                [*needed_milli, *most_milli].map(|milli| decimal(milli, GPU_MILLI));
+                [*needed_milli, in_hundredths(*most_milli)].map(|milli| decimal(milli, GPU_MILLI));
             let given = match kind {
                 EvictionKind::Consolidate => "are free",
                 EvictionKind::Reclaim | EvictionKind::Preempt => "are free or may be given up",
@@ -58,4 +58,30 @@ pub fn proof<'n>(
         }
     };
     format!("{} does not help: {because}", eviction_kind(kind))
+}
+
+/// An amount of GPUs without the thousandth that shares of memory are rounded up by: nobody can add it up. Below one GPU it
+/// counts.
+fn in_hundredths(milli: i64) -> i64 {
+    if milli < GPU_MILLI { milli } else { milli - milli % 10 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(most_milli: i64, expect: &str) {
+        let shortage = Shortage::Gpus { needed_milli: 24_000, most_milli };
+        let words = proof(EvictionKind::Consolidate, &shortage, |_| "", |_| "");
+        let expect = format!("consolidation does not help: it needs 24 GPUs, {expect} are free");
+        assert_eq!(words, expect);
+    }
+
+    #[test]
+    fn what_is_free_is_said_in_hundredths() {
+        check(21_501, "21.5");
+        check(23_999, "23.99");
+        check(16_000, "16");
+        check(125, "0.125");
+    }
 }
