@@ -237,6 +237,8 @@ pub mod resource {
     pub const AMD_GPU: &str = "amd.com/gpu";
     /// Before the profile in the name of a MIG resource.
     pub const MIG_PREFIX: &str = "nvidia.com/mig-";
+    /// Memory of shared devices in MiB, in the status of a `PodGroup`: only asked for, since what is given are devices.
+    pub const SHARED_GPU_MEMORY: &str = "run.ai/gpu.memory";
 }
 
 /// Environment variables.

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use kai_api::names::resource::SHARED_GPU_MEMORY;
 use serde_json::Value;
 
 use super::{Loaded, Workload};
@@ -321,8 +322,12 @@ fn waits(group: &Value) -> bool {
     let status = &group["status"];
     let amounts = &status["resourcesStatus"];
     let requested = amounts["requested"].as_object();
-    let asks_more = requested
-        .is_some_and(|all| all.iter().any(|(name, amount)| amounts["allocated"][name] != *amount));
+    let lacks = |(name, amount): (&String, &Value)| match name.as_str() {
+        // What is given for memory of devices is told as devices.
+        SHARED_GPU_MEMORY => amounts["allocated"][names::GPU] == amounts["requested"][names::GPU],
+        name => amounts["allocated"][name] != *amount,
+    };
+    let asks_more = requested.is_some_and(|all| all.iter().any(lacks));
     let said = status["schedulingConditions"].as_array().into_iter().flatten();
     asks_more
         || said
@@ -347,6 +352,10 @@ mod tests {
                     "allocated": {"nvidia.com/gpu": allocated}}},
             })
         };
+        let memory = |name: &str, allocated: Value| {
+            json!({"metadata": {"namespace": "n", "name": name, "uid": name}, "spec": {"queue": "c"},
+                "status": {"resourcesStatus": {"requested": {"run.ai/gpu.memory": "10240"}, "allocated": allocated}}})
+        };
         let groups = [
             group("young", "a", "train", 3, "0"),
             group("old", "a", "train", 1, "1"),
@@ -354,6 +363,8 @@ mod tests {
             group("unknown", "a", "nobody", 0, "0"),
             group("runs", "a", "build", 0, "2"),
             group("elsewhere", "b", "train", 0, "0"),
+            memory("waits for memory", json!({})),
+            memory("has memory", json!({"nvidia.com/gpu": "125m"})),
         ];
         let class = |name: &str, value: i64| json!({"metadata": {"name": name}, "value": value});
         let places = places(groups.iter(), &[class("train", 50), class("build", 100)]);
@@ -361,8 +372,14 @@ mod tests {
             .iter()
             .map(|((_, name), at)| format!("{name} {} of {}", at.place, at.of))
             .collect();
-        let expect =
-            ["elsewhere 1 of 1", "old 3 of 4", "unknown 2 of 4", "urgent 1 of 4", "young 4 of 4"];
+        let expect = [
+            "elsewhere 1 of 1",
+            "old 3 of 4",
+            "unknown 2 of 4",
+            "urgent 1 of 4",
+            "waits for memory 1 of 1",
+            "young 4 of 4",
+        ];
         assert_eq!(told, expect);
     }
 }

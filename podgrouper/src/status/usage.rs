@@ -6,9 +6,6 @@ use serde_json::Value;
 
 use super::totals::{Totals, times};
 
-/// Memory of shared devices that a pod asks for, summed over its devices.
-const GPU_MEMORY: &str = "run.ai/gpu.memory";
-
 /// Part of a device by memory, which only the node's device can turn into a fraction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct MemoryShare {
@@ -92,7 +89,7 @@ impl Usage {
         if let Some(mib) = memory.filter(|mib| *mib > 0)
             && let Some(amount) = times(Quantity::from_value(mib), devices)
         {
-            self.requested.add_one(GPU_MEMORY, amount);
+            self.requested.add_one(resource::SHARED_GPU_MEMORY, amount);
             let node = pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
             self.memory_share =
                 (has_share && !node.is_empty()).then_some(MemoryShare { mib, devices, node });
