@@ -49,6 +49,10 @@ struct Situation {
     /// Workloads that are planned to lose pods, with the action.
     #[serde(default)]
     evicted: BTreeMap<String, String>,
+    /// Workloads of one queue in the order in which `explain --order` says that they have their turns, and in which they
+    /// then start: the first when the workload `holder` is deleted, each other one when the one before it is.
+    #[serde(default)]
+    turns: Vec<String>,
     /// The first line that `explain` says of each, without what differs from run to run.
     #[serde(default)]
     explain: BTreeMap<String, String>,
@@ -200,7 +204,7 @@ impl Situation {
         for (name, expect) in &self.explain {
             explained(name, expect, &stage)?;
         }
-        Ok(())
+        take_turns(&self.turns, &stage)
     }
 
     /// Plans work, submits it, and compares.
@@ -260,6 +264,36 @@ impl Situation {
             sleep(Duration::from_millis(200));
         }
     }
+}
+
+/// Waits until the turns are said to be these, then has each take its own.
+fn take_turns(turns: &[String], stage: &Stage) -> Result<(), String> {
+    let end = Instant::now() + TRUE_WITHIN;
+    while !turns.is_empty() {
+        let told = stage.json("explain --order")?;
+        let items = told["items"].as_array().into_iter().flatten();
+        let names: Vec<&str> = items.filter_map(|item| item["workload"].as_str()).collect();
+        if names == turns {
+            break;
+        }
+        if Instant::now() > end {
+            return Err(format!("the turns are said to be {names:?}, not {turns:?}"));
+        }
+        sleep(Duration::from_millis(200));
+    }
+    let mut before = "holder";
+    for (at, name) in turns.iter().enumerate() {
+        stage.run(&format!("delete {before} --yes"))?;
+        stage.step(&format!("wait {name} --for running"))?;
+        for later in &turns[at + 1..] {
+            let told = stage.json(&format!("list {later}"))?;
+            if told["items"][0]["status"] == "Running" {
+                return Err(format!("{later} runs before its turn, beside {name}"));
+            }
+        }
+        before = name;
+    }
+    Ok(())
 }
 
 /// Waits until the first line on a name is what is expected.
