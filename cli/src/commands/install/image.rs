@@ -207,6 +207,10 @@ fn target(registry: &str, tag: &str) -> Result<(Reference, bool), Error> {
     if repository.contains('@') {
         return Err(wrong("the digest is that of the archive"));
     }
+    let path = repository.split_once(':').map_or(repository, |(path, _)| path);
+    if path.contains(char::is_uppercase) {
+        return Err(wrong("a repository has no capital letters"));
+    }
     let text = if repository.contains(':') { text.to_owned() } else { format!("{text}:{tag}") };
     let reference: Reference = text.parse().map_err(|error| wrong(&sentence(&error)))?;
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -316,7 +320,7 @@ mod tests {
             ("ghcr.io", "the repository is missing"),
             ("ghcr.io/", "the repository is missing"),
             ("ghcr.io/team/kai@sha256:00", "the digest is that of the archive"),
-            ("ghcr.io/Team/kai", "repository name must be lowercase"),
+            ("ghcr.io/Team/kai", "a repository has no capital letters"),
         ] {
             let said = read(text).expect_err(text);
             assert!(said.contains(why), "{text}: {said}");
