@@ -19,10 +19,12 @@ mod stage;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::iter::from_fn;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::thread::sleep;
+use std::sync::Mutex;
+use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
@@ -30,6 +32,8 @@ use proxy::Proxy;
 use regex::Regex;
 use stage::Sandbox;
 
+/// Sets how many sessions of a folder are played at once.
+const AT_ONCE: usize = 3;
 /// Sets how long a cluster may take to come to what is written.
 const SETTLED_WITHIN: Duration = Duration::from_secs(30);
 /// Sets how long it may take while nothing is written that it could come to.
@@ -259,16 +263,30 @@ fn tidy(text: &str) -> String {
     })
 }
 
-fn check(path: &Path, cluster: Option<String>, proxy: Option<Proxy>) {
+/// Plays the session of a file; how it differs from what is written.
+fn check(path: &Path, cluster: Option<String>, proxy: Option<Proxy>) -> Option<String> {
     let text = fs::read_to_string(path).expect("listed just now");
     let dir = tempfile::tempdir().expect("a temporary folder");
     let stage = Stage::new(dir.path(), cluster, proxy);
     let played = play(&text, &stage);
     if env::var_os("KAI_BLESS").is_some() {
         fs::write(path, played).expect("the sources are writable");
-        return;
+        return None;
     }
-    assert!(played == text, "{} differs; what the program says now:\n{played}", path.display());
+    let differs = played != text;
+    differs.then(|| format!("{} differs; what the program says now:\n{played}", path.display()))
+}
+
+/// Checks sessions, some at once, as they mostly wait; each has a folder and a cluster of its own.
+fn check_all(files: &[PathBuf], check: impl Fn(&Path) -> Option<String> + Sync) {
+    let left = Mutex::new(files.iter());
+    let next = || left.lock().expect("nobody panics with it").next();
+    let failures: Vec<String> = scope(|scope| {
+        let lane = || from_fn(next).filter_map(|file| check(file)).collect::<Vec<_>>();
+        let lanes: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(lane)).collect();
+        lanes.into_iter().flat_map(|lane| lane.join().expect("a session ends")).collect()
+    });
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 /// The sessions of a folder, at least so many.
@@ -300,24 +318,22 @@ fn cluster_of(file: &Path) -> (Sandbox, String) {
 
 #[test]
 fn sessions_go_as_written() {
-    for file in &sessions("tests/transcripts", 10) {
-        check(file, None, None);
-    }
+    check_all(&sessions("tests/transcripts", 10), |file| check(file, None, None));
 }
 
 #[test]
 fn sessions_in_a_sandbox_go_as_written() {
-    for file in &sessions("tests/transcripts/sandbox", 20) {
+    check_all(&sessions("tests/transcripts/sandbox", 20), |file| {
         let (_sandbox, kubeconfig) = cluster_of(file);
-        check(file, Some(kubeconfig), None);
-    }
+        check(file, Some(kubeconfig), None)
+    });
 }
 
 #[test]
 fn pages_of_the_guide_go_as_written() {
-    for file in &sessions("../docs/guide", 1) {
+    check_all(&sessions("../docs/guide", 1), |file| {
         let (_sandbox, kubeconfig) = cluster_of(file);
         let (proxy, kubeconfig) = Proxy::before(&kubeconfig);
-        check(file, Some(kubeconfig.display().to_string()), Some(proxy));
-    }
+        check(file, Some(kubeconfig.display().to_string()), Some(proxy))
+    });
 }

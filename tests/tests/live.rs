@@ -3,10 +3,14 @@
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context, Result};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, TryStreamExt, future::try_join_all, stream};
 use kai_tests::{
     control_plane::{ControlPlane, assets},
     live::{Place, Scenario, run},
@@ -14,6 +18,8 @@ use kai_tests::{
 
 /// Stories told at once, each in a cluster of its own; they mostly wait.
 const AT_ONCE: usize = 4;
+/// Real servers at once; on each of them one story after the other is told.
+const SERVERS: usize = 2;
 
 /// Says how long each expectation took, where `RUST_LOG` asks for it.
 fn init_log() {
@@ -68,15 +74,27 @@ async fn stories_come_true_on_the_embedded_server() -> Result<()> {
 async fn stories_come_true_on_a_real_server() -> Result<()> {
     init_log();
     let Some(assets) = assets("live: a real kube-apiserver") else { return Ok(()) };
-    let place = Place::real(ControlPlane::start(&assets, &[]).await?).await?;
+    let all = scenarios()?;
+    let left = Mutex::new(all.iter().filter(|(name, _)| is_chosen(name)));
+    let failures = try_join_all((0..SERVERS).map(|_| tell_left(&assets, &left))).await?;
+    report(&failures.concat());
+    Ok(())
+}
+
+/// Tells stories that nobody has told yet on a server of its own, one after the other; those that failed.
+async fn tell_left<'a>(
+    assets: &Path,
+    left: &Mutex<impl Iterator<Item = &'a (String, Scenario)>>,
+) -> Result<Vec<String>> {
+    let place = Place::real(ControlPlane::start(assets, &[]).await?).await?;
     let mut failures = Vec::new();
-    for (name, scenario) in scenarios()?.iter().filter(|(name, _)| is_chosen(name)) {
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    while let Some((name, scenario)) = next() {
         if let Err(error) = run(scenario, &place).await {
             failures.push(format!("{name} ({}): {error:#}", scenario.about));
         }
         place.clear().await?;
     }
-    report(&failures);
     place.stop().await;
-    Ok(())
+    Ok(failures)
 }

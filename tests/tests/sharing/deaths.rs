@@ -15,7 +15,7 @@ use crate::world::{Goal, Killable, Setup, Share, Wanted, World};
 /// Time that all may take to agree again.
 const CONVERGE_MAX: Duration = Duration::from_mins(1);
 /// Runs at once; they mostly wait.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 /// Time for which the API server is away.
 const AWAY: Duration = Duration::from_millis(700);
 
