@@ -26,7 +26,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use crate::print::error::Error;
-pub(crate) use failure::{Failure, Refusal};
+pub(crate) use failure::{Failure, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
 pub(crate) use resource::Resource;
 

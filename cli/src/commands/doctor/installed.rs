@@ -39,7 +39,7 @@ pub(super) fn definitions(facts: &Facts) -> Result<Verdict, Unread> {
     let level = if wrong.is_empty() { Level::Warning } else { Level::Error };
     wrong.extend(other);
     let bad = |count: usize| {
-        format!("{count} of {} definitions are not as this program knows them", wanted.len())
+        format!("definitions that are not as this program knows them: {count} of {}", wanted.len())
     };
     Ok(Verdict::of(wrong, level, bad, format!("{} of {} are there", wanted.len(), wanted.len()))
         .fix(INSTALL))
@@ -74,7 +74,8 @@ pub(super) fn priority_classes(facts: &Facts) -> Result<Verdict, Unread> {
             Some(_) => None,
         }
     });
-    let bad = |count: usize| format!("{count} priority classes are not as submissions expect them");
+    let bad =
+        |count: usize| format!("priority classes that are not as submissions expect them: {count}");
     Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "all 4 are there").fix(INSTALL))
 }
 
@@ -109,7 +110,7 @@ pub(super) fn daemons(facts: &Facts) -> Result<Verdict, Unread> {
         (ready < wanted)
             .then(|| format!("{}: {ready} of {wanted} replicas are available", place(deployment)))
     });
-    let bad = |count: usize| format!("{count} of {} Deployments lack replicas", ours.len());
+    let bad = |count: usize| format!("Deployments that lack replicas: {count} of {}", ours.len());
     Ok(Verdict::of(
         wrong.collect(),
         Level::Error,
@@ -143,7 +144,8 @@ pub(super) fn restarts(facts: &Facts) -> Result<Verdict, Unread> {
         })
     };
     let wrong: Vec<String> = pods.iter().filter_map(restless).collect();
-    let bad = |count: usize| format!("{count} pods in namespace {} keep restarting", facts.system);
+    let bad =
+        |count: usize| format!("pods in namespace {} that keep restarting: {count}", facts.system);
     let fix = wrong.first().map_or_else(String::new, |first| {
         let pod = first.split(' ').next().unwrap_or_default();
         let name = pod.rsplit('/').next().unwrap_or_default();
@@ -179,8 +181,7 @@ pub(super) fn versions(facts: &Facts) -> Result<Verdict, Unread> {
         .filter(|(_, tag)| tag.as_str() != mine)
         .map(|(name, tag)| format!("{name} runs {tag}, kubectl kai is {mine}"))
         .collect();
-    let bad =
-        |count: usize| format!("{count} Deployments are of another version than this program");
+    let bad = |count: usize| format!("Deployments of another version than this program: {count}");
     Ok(Verdict::of(
         wrong,
         Level::Warning,
@@ -248,7 +249,7 @@ pub(super) fn shards(facts: &Facts) -> Result<Verdict, Unread> {
     }));
     let bad = |count: usize| {
         format!(
-            "{count} faults in the partition of nodes: what is outside gets no work, what is shared is given twice"
+            "faults in the partition of nodes (what is outside gets no work, what is shared is given twice): {count}"
         )
     };
     let good = if shards.is_empty() {

@@ -43,7 +43,8 @@ pub(super) fn ready(facts: &Facts) -> Result<Verdict, Unread> {
         (node["spec"]["unschedulable"] == true)
             .then(|| format!("{} is cordoned, with {} GPUs", place(node), gpus(node)))
     });
-    let bad = |count: usize| format!("{count} of {} nodes with GPUs take no work", with_gpus.len());
+    let bad =
+        |count: usize| format!("nodes with GPUs that take no work: {count} of {}", with_gpus.len());
     Ok(Verdict::of(
         wrong.collect(),
         Level::Warning,
@@ -66,7 +67,7 @@ pub(super) fn plugin(facts: &Facts) -> Result<Verdict, Unread> {
             label_of(node, key::GPU_COUNT)
         )
     });
-    let bad = |count: usize| format!("{count} nodes have cards that nobody offers");
+    let bad = |count: usize| format!("nodes with cards that nobody offers: {count}");
     Ok(Verdict::of(wrong.collect(), Level::Error, bad, "every labelled card is offered")
         .fix("look at NVIDIA's device plugin there: kubectl get pods -A -o wide --field-selector spec.nodeName=NODE"))
 }
@@ -79,7 +80,7 @@ pub(super) fn lost(facts: &Facts) -> Result<Verdict, Unread> {
         let has = gpus(node);
         (had > has).then(|| format!("{}: {has} of {had} GPUs are healthy", place(node)))
     });
-    let bad = |count: usize| format!("{count} nodes lost devices");
+    let bad = |count: usize| format!("nodes that lost devices: {count}");
     Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "no device is lost")
         .fix("nvidia-smi and dmesg | grep -i xid on that node; drain it before a reset: kubectl drain NODE"))
 }
@@ -97,7 +98,7 @@ pub(super) fn labels(facts: &Facts) -> Result<Verdict, Unread> {
     });
     let bad = |count: usize| {
         format!(
-            "{count} nodes don't say what their GPUs are: --gpu-memory and --gpu MODEL:N pass them by"
+            "nodes that don't say what their GPUs are (--gpu-memory and --gpu MODEL:N pass them by): {count}"
         )
     };
     Ok(Verdict::of(
@@ -120,7 +121,8 @@ pub(super) fn sliced(facts: &Facts) -> Result<Verdict, Unread> {
         let strategy = label_of(node, key::MIG_STRATEGY);
         (strategy == "single" && mig_devices(node)).then(|| format!("{} has strategy single and offers MIG profiles by name", place(node)))
     });
-    let bad = |count: usize| format!("{count} nodes divide their devices in two ways at once");
+    let bad =
+        |count: usize| format!("nodes that divide their devices in two ways at once: {count}");
     Ok(Verdict::of(wrong.collect(), Level::Error, bad, "no device is divided in two ways")
         .fix("take sharing.timeSlicing out of the device plugin's configuration, and share by --gpu 0.5 instead"))
 }
@@ -140,7 +142,7 @@ pub(super) fn topologies(facts: &Facts) -> Result<Verdict, Unread> {
         }
     }
     let bad = |count: usize| {
-        format!("{count} levels of topologies are on no node: work that requires them never starts")
+        format!("levels of topologies on no node (work that requires them never starts): {count}")
     };
     Ok(Verdict::of(
         wrong,
@@ -173,7 +175,7 @@ pub(super) fn bypass(facts: &Facts) -> Result<Verdict, Unread> {
     let wrong: Vec<String> = pods
         .map(|pod| format!("{} (scheduler {})", place(pod), text(&pod["spec"]["schedulerName"])))
         .collect();
-    let bad = |count: usize| format!("{count} pods take GPUs past the queues");
+    let bad = |count: usize| format!("pods that take GPUs past the queues: {count}");
     Ok(Verdict::of(wrong, Level::Warning, bad, "every pod with GPUs goes through a queue")
         .fix("kubectl kai submit -f FILE puts a manifest into a queue"))
 }

@@ -44,7 +44,7 @@ pub(super) fn ungrouped(facts: &Facts) -> Result<Verdict, Unread> {
         pods.map(|pod| format!("{}, {}s old", place(pod), facts.age(pod))).collect();
     let bad = |count: usize| {
         format!(
-            "{count} pods wait without a PodGroup: the podgrouper does not work, or may not read their owners"
+            "pods that wait without a PodGroup (the podgrouper does not work, or may not read their owners): {count}"
         )
     };
     Ok(Verdict::of(wrong, Level::Error, bad, "every waiting pod has its PodGroup")
@@ -63,7 +63,7 @@ pub(super) fn unseen(facts: &Facts) -> Result<Verdict, Unread> {
         pods.map(|pod| format!("{}, {}s old", place(pod), facts.age(pod))).collect();
     let bad = |count: usize| {
         format!(
-            "{count} pods wait and the scheduler has said nothing of them for over {UNSEEN_SECONDS}s: it does not run, or its cycle is stuck"
+            "pods of which the scheduler has said nothing for over {UNSEEN_SECONDS}s (it does not run, or its cycle is stuck): {count}"
         )
     };
     Ok(Verdict::of(wrong, Level::Error, bad, "the scheduler has answered every waiting pod").fix(
@@ -88,7 +88,7 @@ pub(super) fn gates(facts: &Facts) -> Result<Verdict, Unread> {
         })
         .collect();
     let bad = |count: usize| {
-        format!("{count} pods are held by scheduling gates for over {}m", EMPTY_SECONDS / 60)
+        format!("pods held by scheduling gates for over {}m: {count}", EMPTY_SECONDS / 60)
     };
     Ok(Verdict::of(wrong, Level::Warning, bad, "no pod is held by a gate for long")
         .fix("ask who sets that gate (its name says the controller); no scheduler may lift it"))
@@ -109,7 +109,7 @@ pub(super) fn empty_groups(facts: &Facts) -> Result<Verdict, Unread> {
     });
     let wrong: Vec<String> = groups.map(place).collect();
     let bad = |count: usize| {
-        format!("{count} PodGroups have neither pods nor an owner that would delete them")
+        format!("PodGroups with neither pods nor an owner that would delete them: {count}")
     };
     let fix = wrong.first().map_or_else(String::new, |first| {
         let (namespace, name) = first.split_once('/').unwrap_or_default();
@@ -133,7 +133,7 @@ pub(super) fn ending(facts: &Facts) -> Result<Verdict, Unread> {
             )
         })
     });
-    let bad = |count: usize| format!("{count} pods don't end and keep their devices");
+    let bad = |count: usize| format!("pods that don't end and keep their devices: {count}");
     Ok(Verdict::of(pods.collect(), Level::Warning, bad, "every pod ends in time")
         .fix("look at the node and at finalizers; where the node is lost: kubectl delete pod NAME --grace-period=0 --force"))
 }
@@ -157,7 +157,7 @@ pub(super) fn broken_gangs(facts: &Facts) -> Result<Verdict, Unread> {
         (count < min && !stale.is_empty())
             .then(|| format!("{}: {count} of at least {min} pods, since {stale}", place(group)))
     });
-    let bad = |count: usize| format!("{count} gangs run with fewer pods than they need");
+    let bad = |count: usize| format!("gangs that run with fewer pods than they need: {count}");
     Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "every gang that runs is whole")
         .fix("kubectl kai describe NAME; the scheduler evicts such a gang after its grace period"))
 }
@@ -168,7 +168,7 @@ pub(super) fn binds(facts: &Facts) -> Result<Verdict, Unread> {
     let wrong = requests.iter().filter(|request| request["status"]["phase"] == "Failed");
     let wrong =
         wrong.map(|request| format!("{}: {}", place(request), text(&request["status"]["reason"])));
-    let bad = |count: usize| format!("{count} BindRequests failed");
+    let bad = |count: usize| format!("BindRequests that failed: {count}");
     Ok(Verdict::of(
         wrong.collect(),
         Level::Warning,

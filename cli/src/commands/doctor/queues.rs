@@ -61,7 +61,7 @@ pub(super) fn parents(facts: &Facts) -> Result<Verdict, Unread> {
     });
     let wrong: Vec<String> = wrong.collect();
     let bad = |count: usize| {
-        format!("{count} queues have no place in the tree: their work is not scheduled")
+        format!("queues without a place in the tree (their work is not scheduled): {count}")
     };
     Ok(Verdict::of(wrong, Level::Error, bad, format!("{} queues, all in one tree", queues.len()))
         .fix("kubectl kai queues create PARENT; or kubectl kai queues move QUEUE --parent PARENT"))
@@ -77,7 +77,7 @@ pub(super) fn zero_limits(facts: &Facts) -> Result<Verdict, Unread> {
         .collect();
     let first =
         wrong.first().and_then(|line| line.split(':').next()).unwrap_or_default().to_owned();
-    let bad = |count: usize| format!("{count} queues can give no GPU, whatever is free");
+    let bad = |count: usize| format!("queues that can give no GPU, whatever is free: {count}");
     Ok(Verdict::of(wrong, Level::Warning, bad, "no queue has a limit of 0")
         .fix(format!("kubectl kai queues set {first} --gpu-limit=-1   (-1: no limit)")))
 }
@@ -91,8 +91,9 @@ pub(super) fn limits(facts: &Facts) -> Result<Verdict, Unread> {
         let is_below = quota.milli().is_none_or(|quota| limit_milli < quota);
         is_below.then(|| format!("{}: limit {}, quota {}", name(queue), limit.show(), quota.show()))
     });
-    let bad =
-        |count: usize| format!("{count} queues never get their quota, as their limit is below it");
+    let bad = |count: usize| {
+        format!("queues whose limit is below their quota, which they never get: {count}")
+    };
     Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "every limit is at least its quota")
         .fix("kubectl kai queues set QUEUE --gpu-limit N"))
 }
@@ -109,7 +110,8 @@ pub(super) fn children(facts: &Facts) -> Result<Verdict, Unread> {
         let (has, have) = (gpu::devices(quota), gpu::devices(sum));
         (sum > quota).then(|| format!("{}: quota {has}, its children have {have}", name(queue)))
     });
-    let bad = |count: usize| format!("{count} queues promise their children more than they have");
+    let bad =
+        |count: usize| format!("queues that promise their children more than they have: {count}");
     Ok(Verdict::of(
         wrong.collect(),
         Level::Warning,
@@ -156,7 +158,8 @@ pub(super) fn named(facts: &Facts) -> Result<Verdict, Unread> {
             ));
         }
     }
-    let bad = |count: usize| format!("{count} workloads wait in a queue that can't serve them");
+    let bad =
+        |count: usize| format!("workloads that wait in a queue that can't serve them: {count}");
     Ok(Verdict::of(wrong, Level::Error, bad, "every workload is in a queue that can serve it")
         .fix("kubectl kai queues; then submit again with --queue, or make the queue"))
 }

@@ -37,9 +37,8 @@ pub(super) fn clocks(facts: &Facts) -> Result<Verdict, Unread> {
             .then(|| format!("{holder} wrote a time {seconds}s ahead of this machine"))
     };
     let wrong: Vec<String> = leases.iter().filter_map(ahead).collect();
-    let bad = |count: usize| {
-        format!("{count} clocks are more than {SKEW_SECONDS}s ahead of this machine's")
-    };
+    let bad =
+        |count: usize| format!("clocks more than {SKEW_SECONDS}s ahead of this machine's: {count}");
     let good = format!("of {} leases none is written in the future", leases.len());
     Ok(Verdict::of(wrong, Level::Warning, bad, good)
         .fix("run a time service (chrony, systemd-timesyncd) on those machines, and on this one"))
@@ -58,7 +57,7 @@ pub(super) fn node_leases(facts: &Facts) -> Result<Verdict, Unread> {
     };
     let wrong: Vec<String> = nodes.iter().filter_map(late).collect();
     let bad = |count: usize| {
-        format!("{count} nodes are Ready and silent: pods that are bound there do not start")
+        format!("nodes that are Ready and silent (pods bound there do not start): {count}")
     };
     Ok(Verdict::of(wrong, Level::Warning, bad, format!("{} nodes renew them", leases.len()))
         .fix("look at the kubelet of those nodes: journalctl -u kubelet"))
@@ -93,8 +92,9 @@ pub(super) fn leaders(facts: &Facts) -> Result<Verdict, Unread> {
         let fix = "kubectl kai doctor pods/ungrouped   (tells whether it works)";
         return Ok(Verdict::unknown(said).shown_by(elsewhere).fix(fix));
     }
-    let bad =
-        |count: usize| format!("{count} of 2 daemons have no leader: nothing is decided meanwhile");
+    let bad = |count: usize| {
+        format!("daemons without a leader (nothing is decided meanwhile): {count} of 2")
+    };
     Ok(Verdict::of(wrong, Level::Error, bad, format!("led: {}", held.join(", "))).fix(format!(
         "kubectl kai install status; kubectl logs -n {} deploy/kai-podgrouper",
         facts.system
@@ -133,7 +133,7 @@ pub(super) fn dead_webhooks(facts: &Facts) -> Result<Verdict, Unread> {
         }
     }
     let bad = |count: usize| {
-        format!("{count} webhook configurations refuse everything: their server is gone")
+        format!("webhook configurations that refuse everything, as their server is gone: {count}")
     };
     let fix = wrong.first().map(|first| first.split(' ').next().unwrap_or_default().to_owned());
     let kind = "mutatingwebhookconfiguration,validatingwebhookconfiguration";

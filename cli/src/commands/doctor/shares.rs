@@ -42,7 +42,7 @@ pub(super) fn orphans(facts: &Facts) -> Result<Verdict, Unread> {
             wrong.push(format!("{} on {}", place(pod), text(&pod["spec"]["nodeName"])));
         }
     }
-    let bad = |count: usize| format!("{count} GPUs are reserved for shares, and nobody uses them");
+    let bad = |count: usize| format!("GPUs reserved for shares that nobody uses: {count}");
     let fix = wrong.first().map_or_else(String::new, |first| {
         let name = first.split([' ', '/']).nth(1).unwrap_or_default();
         format!(
@@ -69,7 +69,9 @@ pub(super) fn silent(facts: &Facts) -> Result<Verdict, Unread> {
             )
         })
         .collect();
-    let bad = |count: usize| format!("{count} reservations say no device: whoever shares it waits");
+    let bad = |count: usize| {
+        format!("reservations that say no device (whoever shares it waits): {count}")
+    };
     Ok(Verdict::of(wrong, Level::Error, bad, "every reservation says its device").fix(format!(
         "kubectl describe pods -n {}   (image, runtime class nvidia, device plugin)",
         namespace::RESERVATION
@@ -86,7 +88,9 @@ pub(super) fn unreserved(facts: &Facts) -> Result<Verdict, Unread> {
     let wrong: Vec<String> =
         wrong.map(|(node, group)| format!("group {group} on {node}")).collect();
     let bad = |count: usize| {
-        format!("{count} shared GPUs are held by nobody: the device plugin may give them to others")
+        format!(
+            "shared GPUs that nobody holds (the device plugin may give them to others): {count}"
+        )
     };
     Ok(Verdict::of(wrong, Level::Error, bad, "every shared GPU is reserved")
         .fix("the scheduler ends such pods by itself while it runs: kubectl kai install status"))

@@ -50,7 +50,7 @@ pub(super) fn registered(facts: &Facts) -> Result<Verdict, Unread> {
     }
     wrong.dedup();
     let bad = |count: usize| {
-        format!("{count} webhooks have nobody who answers: what fails closed is refused")
+        format!("webhooks that nobody answers (what fails closed is refused): {count}")
     };
     Ok(Verdict::of(
         wrong,
@@ -72,7 +72,7 @@ pub(super) fn authorities(facts: &Facts) -> Result<Verdict, Unread> {
             })
     });
     let bad = |count: usize| {
-        format!("{count} webhooks can't be trusted by the API server: each call fails")
+        format!("webhooks that the API server can't trust (each call fails): {count}")
     };
     Ok(Verdict::of(
         wrong.collect(),
@@ -98,7 +98,7 @@ pub(super) fn timeouts(facts: &Facts) -> Result<Verdict, Unread> {
             })
         })
     });
-    let bad = |count: usize| format!("{count} webhooks may hold a request up for long");
+    let bad = |count: usize| format!("webhooks that may hold a request up for long: {count}");
     Ok(Verdict::of(
         wrong.collect(),
         Level::Warning,

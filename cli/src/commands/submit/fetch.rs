@@ -9,6 +9,7 @@ use http_body_util::{BodyExt as _, Limited};
 use kube::client::Body;
 use kube::{Client, Config};
 
+use crate::cluster::chain;
 use crate::print::error::{Error, Exit, Problem, number, sentence};
 use crate::print::output::clean;
 
@@ -86,7 +87,7 @@ async fn once(url: &str, env: &BTreeMap<String, String>) -> Result<Answer, Strin
         .header(header::ACCEPT, "application/yaml, application/json, text/plain, */*;q=0.1")
         .body(Body::empty())
         .map_err(|e| e.to_string())?;
-    let answer = client.send(request).await.map_err(|e| sentence(&e))?;
+    let answer = client.send(request).await.map_err(|e| unsent(&e))?;
     let status = answer.status();
     if status.is_redirection() {
         let next = answer.headers().get(header::LOCATION).and_then(|next| next.to_str().ok());
@@ -100,6 +101,14 @@ async fn once(url: &str, env: &BTreeMap<String, String>) -> Result<Answer, Strin
     let body = Limited::new(answer.into_body(), limit).collect().await;
     let body = body.map_err(|e| format!("{e} (at most {} MiB are read)", BYTES_MAX >> 20))?;
     Ok(Answer::Text(body.to_bytes().to_vec()))
+}
+
+/// Says why no answer came, without the name that the client gives to all such causes.
+fn unsent(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Service(source) => chain(source.as_ref()),
+        error => chain(error),
+    }
 }
 
 /// Says where a redirect leads: it may leave out the host.
