@@ -63,22 +63,19 @@ pub(super) fn command(typed: &str, path: &str) -> Option<String> {
     (near.0 <= typed.len().max(3) / 3).then(|| near.1.to_owned())
 }
 
-/// The flag that comes near, among those of a command and of all commands.
+/// The flag that comes near, among those of a command and those that every command takes.
 pub(super) fn flag(typed: &str, path: &str) -> Option<String> {
     let root = super::Cli::command();
     let mut tree = &root;
-    let mut flags: Vec<String> = Vec::new();
-    let longs = |command: &clap::Command| {
-        let all = command.get_arguments().filter_map(clap::Arg::get_long);
-        all.map(|long| format!("--{long}")).collect::<Vec<_>>()
-    };
-    flags.extend(longs(tree));
     for word in path.split_whitespace() {
         tree = tree.find_subcommand(word)?;
-        flags.extend(longs(tree));
     }
-    let near =
-        flags.into_iter().map(|flag| (strsim::damerau_levenshtein(&flag, typed), flag)).min()?;
+    let everywhere = root.get_arguments().filter(|argument| argument.is_global_set());
+    let flags = tree.get_arguments().chain(everywhere).filter_map(clap::Arg::get_long);
+    let near = flags
+        .map(|long| format!("--{long}"))
+        .map(|flag| (strsim::damerau_levenshtein(&flag, typed), flag))
+        .min()?;
     (near.0 <= typed.len().saturating_sub(2).max(3) / 3).then_some(near.1)
 }
 
@@ -110,6 +107,8 @@ mod tests {
             (" submit", "--gpuu", Some("--gpu")),
             (" submit", "--affinity", None),
             (" list", "--namspace", Some("--namespace")),
+            // A flag of the command above it is none of its own.
+            (" install status", "--dry-run", None),
         ] {
             assert_eq!(flag(typed, path).as_deref(), expect, "kubectl kai{path} {typed}");
         }
