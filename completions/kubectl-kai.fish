@@ -1220,7 +1220,10 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Do not ask'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l force -d 'Also while workloads run'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l dry-run -d 'Show what would go and what stays, and change nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l force -d 'Also while workloads run; what they use stays'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l in-use -d 'Also priority classes that pods and pod groups name, and namespaces with objects of others in them'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l keep-crds -d 'Leave the custom resource definitions, and with them queues and pod groups (the default)'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l crds -d 'Also the custom resource definitions, and with them all queues and pod groups'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l ascii -d 'Draw bars and trees with ASCII characters only'

@@ -1359,7 +1359,10 @@ module completions {
   # Take the scheduler out; queues and workloads stay unless --crds
   export extern "kubectl-kai install remove" [
     --yes(-y)                 # Do not ask
-    --force                   # Also while workloads run
+    --dry-run                 # Show what would go and what stays, and change nothing
+    --force                   # Also while workloads run; what they use stays
+    --in-use                  # Also priority classes that pods and pod groups name, and namespaces with objects of others in them
+    --keep-crds               # Leave the custom resource definitions, and with them queues and pod groups (the default)
     --crds                    # Also the custom resource definitions, and with them all queues and pod groups
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces

@@ -129,6 +129,8 @@ fn build() -> Result<PathBuf> {
     }
     let status = command
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        // The test's own; a build script of a dependency would be run again for it, here and in the next build.
+        .env_remove("CARGO_MANIFEST_DIR")
         .env("CARGO_TARGET_DIR", folder.parent().context("target/PROFILE has a parent")?)
         .status()?;
     ensure!(status.success(), "cargo build failed with {status}");

@@ -331,6 +331,13 @@ async fn a_release_comes_and_goes() -> Result<()> {
     let release = ["kai", CHART, "--namespace", "kai-scheduler", "--kubeconfig", &kubeconfig];
     let told = helm.succeed(&[&["install", "--create-namespace"], &release[..]].concat())?;
     assert!(told.contains("kubectl kai install status"), "{told}");
+    // Whoever installs over it is told whose it is, and how to go on.
+    let over = run_cli(Path::new(&kubeconfig), &["install", "apply", "--yes"])?;
+    let told = String::from_utf8_lossy(&over.stderr);
+    assert_eq!(over.status.code(), Some(9), "{told}");
+    for part in ["Helm installed this, as release kai", "helm upgrade kai", "--force-conflicts"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
     // Whatever Helm has left to itself is as the command line would have it.
     let plan = ["install", "apply", "--dry-run", "--force-conflicts", "-o", "json"];
     let report = run_cli(Path::new(&kubeconfig), &plan)?;

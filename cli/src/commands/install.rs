@@ -12,6 +12,7 @@ mod plan;
 mod remove;
 pub(crate) mod status;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -183,24 +184,31 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
         options.image = image.name();
     }
     options.wait = args.wait;
-    options.force_conflicts = args.force_conflicts;
+    // Whoever takes an installation over takes its objects over.
+    options.force_conflicts = args.force_conflicts || args.adopt;
     options.timeout =
         crate::print::duration::parse("--timeout", &args.timeout)?.unwrap_or(Duration::MAX);
     let cluster = context.cluster().await?;
     let version = cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
     let version =
         clean(version["gitVersion"].as_str().unwrap_or("of an unknown version")).into_owned();
-    let kai = kai_v017::find(&cluster, &options.namespace).await?;
-    if !kai.is_empty() && !args.adopt {
+    let items = manifest::items(&options);
+    let kai = kai_v017::find(&cluster, &options.namespace, &items).await?;
+    if kai.acts() && !args.adopt {
         return Err(kai_v017::refusal(&kai));
     }
-    let plan = plan::make(&cluster, manifest::items(&options), &options).await?;
+    let kai = if args.adopt { kai } else { kai_v017::Installation::default() };
+    let ending = ending(&cluster, &items, &options, args.dry_run, context).await?;
+    let is_made_anew = |item: &manifest::Item| {
+        kai.replaces(item) || item.namespace().is_some_and(|name| ending.iter().any(|e| e == name))
+    };
+    let plan = plan::make(&cluster, items, &options, is_made_anew).await?;
     say_plan(&plan, &version, &options, &kai, context);
     if let Some(image) = &image {
         context.out.talk(&format!("{:<9} {}", "", image.planned()));
     }
     if args.dry_run {
-        report(&plan, true, context)?;
+        report(&plan, &kai, true, context)?;
         return Ok(Exit::Ok);
     }
     if plan.is_done() && kai.is_empty() {
@@ -214,10 +222,13 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
         image.push().await?;
     }
     context.out.wait_for("installing");
-    kai_v017::remove(&cluster, &kai, options.timeout).await?;
+    if !kai.is_empty() {
+        let mut tell = |what: &str| context.out.wait_for(what);
+        kai_v017::remove(&cluster, &kai, options.timeout, &mut tell).await?;
+    }
     carry_out(&cluster, &plan, &options, context).await?;
     context.out.waited();
-    report(&plan, false, context)?;
+    report(&plan, &kai, false, context)?;
     if !plan.is_done() {
         let seconds = began.elapsed().as_secs_f32();
         context.out.talk(&format!(
@@ -226,6 +237,42 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
         ));
     }
     Ok(Exit::Ok)
+}
+
+/// Waits for namespaces and definitions that are being deleted; in a dry run only says which namespaces those are.
+async fn ending(
+    cluster: &Cluster,
+    items: &[manifest::Item],
+    options: &Options,
+    dry: bool,
+    context: &mut Context,
+) -> Result<Vec<String>, Error> {
+    if !dry {
+        let mut said = String::new();
+        let mut tell = |what: &str| {
+            if said != what {
+                context.out.talk(what);
+                what.clone_into(&mut said);
+            }
+            context.out.wait_for(what);
+        };
+        apply::ended(cluster, items, options.timeout, &mut tell).await?;
+        context.out.waited();
+        return Ok(Vec::new());
+    }
+    let mut ending = Vec::new();
+    for item in items.iter().filter(|item| item.resource.kind == "Namespace") {
+        let call = plan::call(item, "get");
+        let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
+        if live.is_some_and(|live| plan::is_ending(&live)) {
+            context.out.talk(&format!(
+                "{} is being deleted; installing would wait for that",
+                item.title()
+            ));
+            ending.push(item.name().to_owned());
+        }
+    }
+    Ok(ending)
 }
 
 async fn carry_out(
@@ -258,8 +305,13 @@ fn say_plan(
     kai: &kai_v017::Installation,
     context: &mut Context,
 ) {
-    let kai = if kai.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
-    context.out.talk(&format!("Cluster   Kubernetes {version} · {kai}"));
+    let found = if kai.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
+    context.out.talk(&format!("Cluster   Kubernetes {version} · {found}"));
+    let mut head = "REMOVE";
+    for (kind, names) in kai.going() {
+        say_names(head, &format!("{kind} "), &names, context);
+        head = "";
+    }
     let mut head = "PLAN";
     for group in Group::ALL {
         let states: Vec<_> = plan.of(group).collect();
@@ -271,6 +323,7 @@ fn say_plan(
         context.out.talk(&format!("{head:<9} {names}: {}", count.planned()));
         head = "";
     }
+    say_taken(plan, kai, context);
     if options.components.contains(&Component::Daemons) {
         context.out.talk(&format!("{:<9} image {}", "", clean(&options.image)));
         if options.image == manifest::IMAGE {
@@ -283,10 +336,63 @@ fn say_plan(
         "{:<9} will not touch: other schedulers, existing pods, other namespaces",
         ""
     ));
+    if !kai.is_empty() {
+        let stays = "queues, PodGroups, pods, reservations, shards, kai-config and roles stay";
+        context.out.talk(&format!("{:<9} {stays}", ""));
+    }
+}
+
+/// Says what is taken over from whom.
+fn say_taken(plan: &Plan, kai: &kai_v017::Installation, context: &mut Context) {
+    let mut by_manager: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut releases = kai.releases();
+    for entry in &plan.entries {
+        let managers: Vec<_> = entry.managers.iter().map(|manager| clean(manager)).collect();
+        if !managers.is_empty() {
+            by_manager.entry(managers.join(", ")).or_default().push(entry.item.title());
+            releases.extend(entry.release.clone());
+        }
+    }
+    let mut head = "TAKE OVER";
+    for (manager, titles) in by_manager {
+        say_names(head, &format!("from {manager}: "), &titles, context);
+        head = "";
+    }
+    for (namespace, name) in releases {
+        let (namespace, name) = (clean(&namespace), clean(&name));
+        context.out.warn(&format!(
+            "Helm keeps its record of release {name}, and helm uninstall would remove what is ours then; \
+             without the record it can't: kubectl delete secret -n {namespace} -l owner=helm,name={name}"
+        ));
+    }
+}
+
+/// Says names behind what they are, in as many lines as they need.
+fn say_names(head: &str, what: &str, names: &[String], context: &mut Context) {
+    const INDENT: usize = 10;
+    let width = context.out.columns().saturating_sub(INDENT).max(20);
+    let mut line = what.to_owned();
+    let mut head = head;
+    for (index, name) in names.iter().enumerate() {
+        let comma = if index + 1 < names.len() { "," } else { "" };
+        let word = format!("{name}{comma} ");
+        if line.len() > what.len() && line.chars().count() + word.trim_end().chars().count() > width
+        {
+            context.out.talk(format!("{head:<INDENT$}{line}").trim_end());
+            (line, head) = (" ".repeat(2), "");
+        }
+        line += &word;
+    }
+    context.out.talk(format!("{head:<INDENT$}{line}").trim_end());
 }
 
 /// Says what was or would be done, for programs.
-fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
+fn report(
+    plan: &Plan,
+    kai: &kai_v017::Installation,
+    dry: bool,
+    context: &mut Context,
+) -> Result<(), Error> {
     let format = Format::read(context.globals.output.as_deref())?;
     match format {
         Format::Table | Format::Wide => Ok(()),
@@ -301,19 +407,17 @@ fn report(plan: &Plan, dry: bool, context: &mut Context) -> Result<(), Error> {
         | Format::Csv
         | Format::Columns(_)
         | Format::Jq(_) => {
-            let objects: Vec<_> = plan
-                .entries
-                .iter()
-                .map(|entry| {
-                    serde_json::json!({
-                        "apiVersion": entry.item.object["apiVersion"],
-                        "kind": entry.item.object["kind"],
-                        "namespace": entry.item.object["metadata"]["namespace"],
-                        "name": entry.item.object["metadata"]["name"],
-                        "result": entry.state.word(),
-                    })
+            let ours = plan.entries.iter().map(|entry| {
+                serde_json::json!({
+                    "apiVersion": entry.item.object["apiVersion"],
+                    "kind": entry.item.object["kind"],
+                    "namespace": entry.item.object["metadata"]["namespace"],
+                    "name": entry.item.object["metadata"]["name"],
+                    "result": entry.state.word(),
+                    "takenFrom": entry.managers,
                 })
-                .collect();
+            });
+            let objects: Vec<_> = kai.reported().chain(ours).collect();
             let report = serde_json::json!({ "dryRun": dry, "objects": objects });
             let report = format::headed("InstallReport", report);
             format::report(&report, &format, &mut context.out).map(|_| ())

@@ -101,8 +101,57 @@ pub async fn apply(
     progress: &mut (dyn FnMut(&Step) + Send),
 ) -> Result<Outcome, Error> {
     let cluster = Cluster::given(client, &options.namespace);
-    let plan = plan::make(&cluster, manifest::items(options), options).await?;
+    let items = manifest::items(options);
+    ended(&cluster, &items, options.timeout, &mut |_| ()).await?;
+    let plan = plan::make(&cluster, items, options, |_| false).await?;
     carry_out(&cluster, &plan, options, progress).await
+}
+
+/// Waits until namespaces and definitions that are being deleted are gone; ours can't be made before.
+///
+/// # Errors
+/// They are not gone in time; says what keeps them.
+pub(super) async fn ended(
+    cluster: &Cluster,
+    items: &[Item],
+    timeout: Duration,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> Result<(), Error> {
+    let deadline = Instant::now().checked_add(timeout);
+    for item in items {
+        if !matches!(item.group, Group::Namespaces | Group::Crds) {
+            continue;
+        }
+        let call = plan::call(item, "get");
+        loop {
+            let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
+            let Some(live) = live.filter(plan::is_ending) else { break };
+            progress(&format!("waiting until {} is deleted", item.title()));
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                return Err(still_there(item, &live));
+            }
+            sleep(LOOK).await;
+        }
+    }
+    Ok(())
+}
+
+fn still_there(item: &Item, live: &Value) -> Error {
+    let what = format!("{} is being deleted, and does not go in time", item.title());
+    let problem = Problem::new(number::NOT_INSTALLED, Exit::NoScheduler, what);
+    let conditions = live.pointer("/status/conditions").and_then(Value::as_array);
+    // Conditions of a namespace say what is left in it, or what could not be deleted.
+    let keeps = |condition: &&Value| {
+        condition["status"] == "True"
+            && condition["message"].as_str().is_some_and(|text| !text.is_empty())
+    };
+    let texts = conditions.into_iter().flatten().filter(keeps);
+    let texts = texts.filter_map(|condition| condition["message"].as_str());
+    let problem = texts.take(3).fold(problem, |problem, text| problem.line(clean(text)));
+    problem
+        .line("nothing was changed; run it again to go on")
+        .fix(format!("kubectl get {} {} -o yaml", item.resource.in_rbac(), item.name()))
+        .into()
 }
 
 pub(super) async fn carry_out(
@@ -160,7 +209,7 @@ async fn put(cluster: &Cluster, item: &Item, options: &Options) -> Result<(), Er
             {
                 sleep(LOOK).await;
             }
-            Err(failure) => return Err(plan::refused(cluster, item, &failure)),
+            Err(failure) => return Err(plan::refused(cluster, item, None, &failure)),
         }
     }
 }

@@ -1,14 +1,17 @@
-//! An installation of KAI v0.17: found, refused, or replaced.
+//! An installation of KAI v0.17, or what is left of one: found, refused, or replaced.
 //!
 //! Its operator would restore what we take away, and its binder would delete our reservations, so
 //! that both can't run side by side. Source: docs/contract.md 11.4.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use kai_api::names::{label, value};
-use serde_json::Value;
+use kai_api::names::{KAI_GROUP, component, label, value};
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use super::manifest::Item;
+use super::plan;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -22,12 +25,32 @@ const WEBHOOKS: [&str; 4] = [
     "kai-queue-validation-",
     "kai-podgroup-validation-",
 ];
+/// The kinds of webhook configurations with their plurals.
+const REGISTRATIONS: [(&str, &str); 2] = [
+    ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+    ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+];
+/// Kinds of what KAI's operator makes in its namespace beside Deployments, in the order in which they go.
+const MADE: [(&str, &str, &str); 6] = [
+    ("apps/v1", "DaemonSet", "daemonsets"),
+    ("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+    ("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
+    ("v1", "Service", "services"),
+    ("v1", "ConfigMap", "configmaps"),
+    ("v1", "ServiceAccount", "serviceaccounts"),
+];
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Holds what KAI has installed, the operator first.
+/// Holds what KAI has installed.
 #[derive(Debug, Default)]
 pub(super) struct Installation {
+    /// The operator first.
     deployments: Vec<Found>,
+    webhooks: Vec<Found>,
+    /// Holds what its operator has made beside Deployments.
+    made: Vec<Found>,
+    /// Holds what stays, and would go with `kai-config` as long as that owns it.
+    owned: Vec<Found>,
 }
 
 #[derive(Debug)]
@@ -36,6 +59,12 @@ struct Found {
     namespace: Option<String>,
     name: String,
     uid: String,
+    /// The Helm release that it is part of: its namespace and name.
+    release: Option<(String, String)>,
+    /// The owners that are KAI's settings are left out.
+    owners: Vec<Value>,
+    /// Tells whether the API server refuses what it cannot ask this registration about.
+    fails: bool,
 }
 
 impl Found {
@@ -43,27 +72,144 @@ impl Found {
         let metadata = &object["metadata"];
         let text = |field: &str| metadata[field].as_str().unwrap_or_default().to_owned();
         let namespace = metadata["namespace"].as_str().map(str::to_owned);
-        Self { resource: resource.clone(), namespace, name: text("name"), uid: text("uid") }
+        let webhooks = object["webhooks"].as_array();
+        let fails = |hook: &Value| hook["failurePolicy"] == "Fail";
+        Self {
+            resource: resource.clone(),
+            namespace,
+            name: text("name"),
+            uid: text("uid"),
+            release: plan::release(object),
+            owners: owners(object).filter(|owner| !is_settings(owner)).cloned().collect(),
+            fails: webhooks.is_some_and(|hooks| hooks.iter().any(fails)),
+        }
     }
 
     fn call(&self, verb: &'static str) -> Call<'_> {
         Call::new(verb, &self.resource).namespace(self.namespace.as_deref()).name(&self.name)
     }
-}
 
-impl Installation {
-    pub(super) fn is_empty(&self) -> bool {
-        self.deployments.is_empty()
+    fn is(&self, item: &Item) -> bool {
+        self.resource.kind == item.resource.kind
+            && self.namespace.as_deref() == item.namespace()
+            && self.name == item.name()
     }
 }
 
-fn deployments() -> Resource {
-    Resource::new("apps/v1", "Deployment", "deployments")
+fn owners(object: &Value) -> impl Iterator<Item = &Value> {
+    object["metadata"]["ownerReferences"].as_array().into_iter().flatten()
 }
 
-/// Looks for KAI's Deployments: everywhere, or in `namespace` where that is not allowed.
-pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Installation, Error> {
-    let resource = deployments();
+/// Tells whether an owner is `kai-config` or a shard, which own what KAI's operator makes.
+fn is_settings(owner: &Value) -> bool {
+    let group = owner["apiVersion"].as_str().and_then(|version| version.split('/').next());
+    group == Some(KAI_GROUP) && (owner["kind"] == "Config" || owner["kind"] == "SchedulingShard")
+}
+
+/// Tells whether KAI's operator made an object; our podgrouper's are owned by shards as well.
+fn is_made_by_operator(object: &Value) -> bool {
+    let manager = &object["metadata"]["labels"][label::MANAGED_BY];
+    *manager == value::KAI_OPERATOR
+        || (*manager != component::PODGROUPER
+            && *manager != value::INSTALLER
+            && owners(object).any(is_settings))
+}
+
+impl Installation {
+    /// Tells whether there is nothing of KAI.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.acts() && self.made.is_empty() && self.owned.is_empty()
+    }
+
+    /// Tells whether something of KAI acts on its own, so that nothing of ours may run beside it.
+    pub(super) fn acts(&self) -> bool {
+        !self.deployments.is_empty() || !self.webhooks.is_empty()
+    }
+
+    /// Tells whether an object of ours has the place of one that goes, and so is made anew.
+    pub(super) fn replaces(&self, item: &Item) -> bool {
+        self.deployments.iter().chain(&self.made).any(|found| found.is(item))
+    }
+
+    /// Lists what goes, kind by kind: the kind and the names.
+    pub(super) fn going(&self) -> Vec<(String, Vec<String>)> {
+        let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
+        for found in self.webhooks.iter().chain(&self.deployments).chain(&self.made) {
+            let kind = found.resource.label();
+            let name = clean(&found.name).into_owned();
+            match kinds.last_mut().filter(|(last, _)| *last == kind) {
+                Some((_, names)) => names.push(name),
+                None => kinds.push((kind, vec![name])),
+            }
+        }
+        kinds
+    }
+
+    /// The same, object by object, for programs.
+    pub(super) fn reported(&self) -> impl Iterator<Item = Value> {
+        self.webhooks.iter().chain(&self.deployments).chain(&self.made).map(|found| {
+            json!({
+                "apiVersion": found.resource.api_version(),
+                "kind": found.resource.kind,
+                "namespace": found.namespace,
+                "name": found.name,
+                "result": "removed",
+            })
+        })
+    }
+
+    /// The Helm releases that its parts belong to: namespaces and names.
+    pub(super) fn releases(&self) -> BTreeSet<(String, String)> {
+        let all = self.deployments.iter().chain(&self.webhooks).chain(&self.made);
+        all.filter_map(|found| found.release.clone()).collect()
+    }
+}
+
+/// Looks for what KAI has installed: Deployments everywhere, or in `namespace` where that is not allowed.
+pub(super) async fn find(
+    cluster: &Cluster,
+    namespace: &str,
+    items: &[Item],
+) -> Result<Installation, Error> {
+    let deployments = deployments(cluster, namespace).await?;
+    let webhooks = webhooks(cluster).await?;
+    let mut kai = Installation { deployments, webhooks, ..Installation::default() };
+    let home = kai.deployments.first().and_then(|found| found.namespace.clone());
+    let home = home.unwrap_or_else(|| namespace.to_owned());
+    for (api_version, kind, plural) in MADE {
+        let resource = Resource::new(api_version, kind, plural);
+        let call = Call::new("list", &resource).namespace(Some(&home));
+        let all = cluster.list(&call, &Select::default()).await;
+        if all.as_ref().is_err_and(Failure::is_forbidden) {
+            continue;
+        }
+        let all = all.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
+        let made = all.iter().filter(|object| is_made_by_operator(object));
+        kai.made.extend(made.map(|object| Found::new(&resource, object)));
+    }
+    if kai.acts() || !kai.made.is_empty() {
+        kai.owned = owned(cluster, &kai, items).await?;
+    }
+    Ok(kai)
+}
+
+/// Finds what has a place in our installation, stays, and is owned by KAI's settings.
+async fn owned(cluster: &Cluster, kai: &Installation, items: &[Item]) -> Result<Vec<Found>, Error> {
+    let mut owned = Vec::new();
+    for item in items {
+        if kai.replaces(item) || item.resource.kind == "CustomResourceDefinition" {
+            continue;
+        }
+        let call = plan::call(item, "get");
+        let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
+        let live = live.filter(|live| owners(live).any(is_settings));
+        owned.extend(live.map(|live| Found::new(&item.resource, &live)));
+    }
+    Ok(owned)
+}
+
+async fn deployments(cluster: &Cluster, namespace: &str) -> Result<Vec<Found>, Error> {
+    let resource = Resource::new("apps/v1", "Deployment", "deployments");
     let everywhere = Call::new("list", &resource);
     let here = everywhere.clone().namespace(Some(namespace));
     let mut all = cluster.list(&everywhere, &Select::default()).await;
@@ -76,58 +222,101 @@ pub(super) async fn find(cluster: &Cluster, namespace: &str) -> Result<Installat
         metadata["labels"][label::MANAGED_BY] == value::KAI_OPERATOR
             || (metadata["name"] == OPERATOR && metadata["namespace"] == namespace)
     };
-    let mut deployments: Vec<Found> =
+    let mut found: Vec<Found> =
         all.iter().filter(is_of_kai).map(|object| Found::new(&resource, object)).collect();
-    deployments.sort_by_key(|found| (found.name != OPERATOR, found.name.clone()));
-    Ok(Installation { deployments })
+    found.sort_by_key(|found| (found.name != OPERATOR, found.name.clone()));
+    Ok(found)
+}
+
+/// Webhook configurations with KAI's names that are not our podgrouper's.
+async fn webhooks(cluster: &Cluster) -> Result<Vec<Found>, Error> {
+    let mut webhooks = Vec::new();
+    for (kind, plural) in REGISTRATIONS {
+        let resource =
+            Resource::new("admissionregistration.k8s.io/v1", kind, plural).cluster_wide();
+        let call = Call::new("list", &resource);
+        let all = cluster.list(&call, &Select::default()).await;
+        // Who may not read them may not make them either: the daemons do, with rights of their own.
+        if all.as_ref().is_err_and(Failure::is_forbidden) {
+            continue;
+        }
+        let all = all.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
+        let is_of_kai = |object: &&Value| {
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            object["metadata"]["labels"][label::MANAGED_BY] != component::PODGROUPER
+                && WEBHOOKS.iter().any(|begin| name.starts_with(begin))
+        };
+        webhooks.extend(all.iter().filter(is_of_kai).map(|object| Found::new(&resource, object)));
+    }
+    Ok(webhooks)
 }
 
 /// Says why nothing is installed beside KAI.
 pub(super) fn refusal(kai: &Installation) -> Error {
+    const FIX: &str = "replace it: kubectl kai install --adopt   (queues, PodGroups and pods stay; --dry-run shows what goes)";
+    let Some(first) = kai.deployments.first() else { return leftovers(kai) };
     let names: Vec<_> = kai.deployments.iter().map(|found| clean(&found.name)).collect();
-    let namespace = kai.deployments.first().and_then(|found| found.namespace.as_deref());
-    let namespace = clean(namespace.unwrap_or_default());
+    let namespace = clean(first.namespace.as_deref().unwrap_or_default());
     let what = format!("KAI is installed already, in namespace {namespace}");
-    Problem::new(number::EXISTS, Exit::Conflict, what)
-        .line(format!("its Deployments: {}", names.join(", ")))
-        .line("two schedulers of one name must not run side by side")
-        .fix("replace it: kubectl kai install --adopt   (queues, PodGroups and pods stay)")
-        .into()
+    let mut problem = Problem::new(number::EXISTS, Exit::Conflict, what)
+        .line(format!("its Deployments: {}", names.join(", ")));
+    for (namespace, name) in kai.releases() {
+        let (namespace, name) = (clean(&namespace), clean(&name));
+        problem =
+            problem.line(format!("Helm installed it, as release {name} in namespace {namespace}"));
+    }
+    problem.line("two schedulers of one name must not run side by side").fix(FIX).into()
 }
 
-/// Takes KAI's Deployments and webhooks away; everything else stays.
+/// Says what it means that webhooks of KAI are there without KAI.
+fn leftovers(kai: &Installation) -> Error {
+    let name = |found: &Found| {
+        let policy = if found.fails { "Fail" } else { "Ignore" };
+        format!("{} {} (failurePolicy {policy})", found.resource.kind, clean(&found.name))
+    };
+    let what = "webhooks of another KAI are left, and no Deployment of it to answer them";
+    let problem = Problem::new(number::EXISTS, Exit::Conflict, what);
+    let problem = kai.webhooks.iter().fold(problem, |problem, found| problem.line(name(found)));
+    let problem = if kai.webhooks.iter().any(|found| found.fails) {
+        problem.line("with failurePolicy Fail the API server refuses pods, queues or PodGroups while nobody answers")
+    } else {
+        problem
+    };
+    problem.fix("remove them and install: kubectl kai install --adopt").into()
+}
+
+/// Takes away what KAI has installed; queues, settings, `PodGroup`s, roles and pods stay.
 ///
 /// The operator goes first, and is gone before the others are touched: it would restore them.
 pub(super) async fn remove(
     cluster: &Cluster,
     kai: &Installation,
     timeout: Duration,
+    progress: &mut (dyn FnMut(&str) + Send),
 ) -> Result<(), Error> {
-    if kai.is_empty() {
-        return Ok(());
-    }
     // Webhooks that fail closed would keep pods from being made once their server is gone.
-    for (kind, plural) in [
-        ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
-        ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-    ] {
-        let resource =
-            Resource::new("admissionregistration.k8s.io/v1", kind, plural).cluster_wide();
-        let call = Call::new("list", &resource);
-        let all = cluster.list(&call, &Select::default()).await;
-        let all = all.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
-        for found in all.iter().map(|object| Found::new(&resource, object)) {
-            if WEBHOOKS.iter().any(|name| found.name.starts_with(name)) {
-                delete(cluster, &found).await?;
-            }
-        }
+    for found in &kai.webhooks {
+        delete(cluster, found).await?;
     }
     let deadline = Instant::now().checked_add(timeout);
     let (operator, others): (Vec<_>, Vec<_>) =
         kai.deployments.iter().partition(|found| found.name == OPERATOR);
     for found in operator.into_iter().chain(others) {
         delete(cluster, found).await?;
+        progress(&format!("waiting for the pods of {} to end", clean(&found.name)));
         gone(cluster, found, deadline).await?;
+    }
+    // The operator may have written them once more before it ended.
+    for found in webhooks(cluster).await? {
+        delete(cluster, &found).await?;
+    }
+    for found in &kai.made {
+        delete(cluster, found).await?;
+    }
+    for found in &kai.owned {
+        let call = found.call("patch");
+        let owners = json!({"metadata": {"uid": found.uid, "ownerReferences": found.owners}});
+        cluster.patch(&call, &owners, false).await.map_err(|e| cluster.explain(&call, &e))?;
     }
     Ok(())
 }

@@ -186,7 +186,7 @@ impl Item {
     }
 
     fn is_named_in_plans(&self) -> bool {
-        !matches!(self.resource.kind.as_str(), "ResourceQuota" | "Service")
+        !matches!(self.resource.kind.as_str(), "ResourceQuota" | "Service" | "Lease" | "Secret")
     }
 }
 
@@ -288,13 +288,14 @@ fn adapt_deployment(object: &mut Value, options: &Options) {
     }
 }
 
-/// The kinds of our manifests: kind, plural, whether it is in a namespace.
-const KINDS: [(&str, &str, bool); 18] = [
+/// The kinds of our manifests and of what our daemons make: kind, plural, whether it is in a namespace.
+const KINDS: [(&str, &str, bool); 20] = [
     ("ClusterRole", "clusterroles", false),
     ("ClusterRoleBinding", "clusterrolebindings", false),
     ("Config", "configs", false),
     ("CustomResourceDefinition", "customresourcedefinitions", false),
     ("Deployment", "deployments", true),
+    ("Lease", "leases", true),
     ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
     ("Namespace", "namespaces", false),
     ("PriorityClass", "priorityclasses", false),
@@ -303,6 +304,7 @@ const KINDS: [(&str, &str, bool); 18] = [
     ("Role", "roles", true),
     ("RoleBinding", "rolebindings", true),
     ("SchedulingShard", "schedulingshards", false),
+    ("Secret", "secrets", true),
     ("Service", "services", true),
     ("ServiceAccount", "serviceaccounts", true),
     ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", false),

@@ -1,5 +1,7 @@
 //! Describes what an installation would change: read, and tried out on the server without effect.
 
+use std::collections::BTreeSet;
+
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::{Method, Request, header};
 use kube::client::Body;
@@ -8,6 +10,7 @@ use serde_json::Value;
 use super::manifest::{Group, Item, Options};
 use crate::cluster::{Call, Cluster, Failure};
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::clean;
 
 /// Sets how many questions are asked at once.
 const CONCURRENCY: usize = 8;
@@ -41,6 +44,16 @@ impl State {
 pub(super) struct Entry {
     pub(super) item: Item,
     pub(super) state: State,
+    /// Names those whose fields are taken over.
+    pub(super) managers: BTreeSet<String>,
+    /// The Helm release that it is part of until now: its namespace and name.
+    pub(super) release: Option<(String, String)>,
+}
+
+impl Entry {
+    fn new(item: Item, state: State) -> Self {
+        Self { item, state, managers: BTreeSet::new(), release: None }
+    }
 }
 
 /// All objects and what has to happen to them.
@@ -61,7 +74,7 @@ impl Plan {
     }
 }
 
-/// Finds out what has to happen; changes nothing.
+/// Finds out what has to happen; changes nothing. What stands where one of ours comes, and is `replaced`, goes before.
 ///
 /// # Errors
 /// What the server refuses now it would refuse later: missing rights, fields of other owners.
@@ -69,26 +82,57 @@ pub(super) async fn make(
     cluster: &Cluster,
     items: Vec<Item>,
     options: &Options,
+    replaced: impl Fn(&Item) -> bool,
 ) -> Result<Plan, Error> {
+    let replaced = &replaced;
     let look = |item: Item| async move {
-        let state = state(cluster, &item, options).await?;
-        Ok::<_, Error>(Entry { item, state })
+        if replaced(&item) {
+            Ok(Entry::new(item, State::Create))
+        } else {
+            entry(cluster, item, options).await
+        }
     };
     let entries = stream::iter(items).map(look).buffered(CONCURRENCY).try_collect().await?;
     Ok(Plan { entries })
 }
 
-async fn state(cluster: &Cluster, item: &Item, options: &Options) -> Result<State, Error> {
-    let call = call(item, "get");
-    let Some(live) = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))? else {
-        return Ok(State::Create);
+async fn entry(cluster: &Cluster, item: Item, options: &Options) -> Result<Entry, Error> {
+    let found = call(&item, "get");
+    let live = cluster.get(&found).await.map_err(|e| cluster.explain(&found, &e))?;
+    // What ends is gone by the time that ours is made: `ended` waits for it.
+    let Some(live) = live.filter(|live| !is_ending(live)) else {
+        return Ok(Entry::new(item, State::Create));
     };
     if item.is_kept() {
-        return Ok(State::Kept);
+        return Ok(Entry::new(item, State::Kept));
     }
-    let dry = put(cluster, item, options, true).await.map_err(|e| refused(cluster, item, &e))?;
+    let mut managers = BTreeSet::new();
+    let mut dry =
+        put(cluster, &item, &Options { force_conflicts: false, ..options.clone() }, true).await;
+    if let Err(failure) = &dry
+        && options.force_conflicts
+        && is_field_conflict(failure)
+    {
+        managers = managers_of(failure);
+        dry = put(cluster, &item, options, true).await;
+    }
+    let release = release(&live);
+    let dry = dry.map_err(|e| refused(cluster, &item, release.as_ref(), &e))?;
     let same = without_history(live) == without_history(dry);
-    Ok(if same { State::Unchanged } else { State::Change })
+    let state = if same { State::Unchanged } else { State::Change };
+    Ok(Entry { item, state, managers, release })
+}
+
+/// Tells whether an object is being deleted.
+pub(super) fn is_ending(object: &Value) -> bool {
+    object["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// The Helm release that an object is part of: its namespace and name.
+pub(super) fn release(object: &Value) -> Option<(String, String)> {
+    let annotation =
+        |name: &str| object["metadata"]["annotations"][name].as_str().map(str::to_owned);
+    annotation("meta.helm.sh/release-namespace").zip(annotation("meta.helm.sh/release-name"))
 }
 
 /// The object without what each write changes by itself.
@@ -129,20 +173,49 @@ pub(super) async fn put(
     cluster.send(request).await.map(|answer| answer.body)
 }
 
-/// Says what it means when the server refuses an object.
-pub(super) fn refused(cluster: &Cluster, item: &Item, failure: &Failure) -> Error {
-    if let Failure::Refused(refusal) = failure
-        && refusal.code == 409
-        && refusal.message.contains("conflict")
-    {
-        let what = format!("somebody else has set fields of {}", item.title());
-        let problem = Problem::new(number::EXISTS, Exit::Conflict, what);
-        let problem = if refusal.causes.is_empty() {
-            problem.line(refusal.message.clone())
-        } else {
-            refusal.causes.iter().take(3).fold(problem, |all, cause| all.line(cause.clone()))
-        };
-        return problem.fix("take them over: kubectl kai install --force-conflicts").into();
+fn is_field_conflict(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if refusal.code == 409 && refusal.message.contains("conflict"))
+}
+
+/// The field managers that a conflict names: `conflict with "helm" using v1`.
+fn managers_of(failure: &Failure) -> BTreeSet<String> {
+    let Failure::Refused(refusal) = failure else { return BTreeSet::new() };
+    let lines = refusal.causes.iter().chain([&refusal.message]);
+    let after = lines.flat_map(|line| line.split("conflict with \"").skip(1));
+    after.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+/// Says what it means when the server refuses an object, which a Helm release may hold.
+pub(super) fn refused(
+    cluster: &Cluster,
+    item: &Item,
+    release: Option<&(String, String)>,
+    failure: &Failure,
+) -> Error {
+    let Failure::Refused(refusal) = failure else {
+        return cluster.explain(&call(item, "patch"), failure);
+    };
+    if !is_field_conflict(failure) {
+        return cluster.explain(&call(item, "patch"), failure);
     }
-    cluster.explain(&call(item, "patch"), failure)
+    if let Some((namespace, name)) = release {
+        let (namespace, name) = (clean(namespace), clean(name));
+        let what = format!("Helm installed this, as release {name} in namespace {namespace}");
+        return Problem::new(number::EXISTS, Exit::Conflict, what)
+            .line(format!(
+                "{} is part of it; the next helm upgrade would undo what is changed here",
+                item.title()
+            ))
+            .line("take it over from Helm: kubectl kai install --force-conflicts")
+            .fix(format!("change it by Helm: helm upgrade {name} deploy/chart -n {namespace}"))
+            .into();
+    }
+    let what = format!("somebody else has set fields of {}", item.title());
+    let problem = Problem::new(number::EXISTS, Exit::Conflict, what);
+    let problem = if refusal.causes.is_empty() {
+        problem.line(refusal.message.clone())
+    } else {
+        refusal.causes.iter().take(3).fold(problem, |all, cause| all.line(cause.clone()))
+    };
+    problem.fix("take them over: kubectl kai install --force-conflicts").into()
 }

@@ -1,7 +1,9 @@
 //! `kubectl kai install remove`.
 
-use kai_api::names::{SCHEDULER_NAME, component, label, value};
-use serde_json::Value;
+mod used;
+
+use kai_api::names::{SCHEDULER_NAME, component, label, lease, value};
+use serde_json::{Value, json};
 
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan;
@@ -9,17 +11,29 @@ use super::status::first;
 use crate::cluster::{Call, Cluster, Resource, Select};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
+use used::Users;
 
 /// Flags of `install remove`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct Args {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Also while workloads run
+    /// Show what would go and what stays, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also while workloads run; what they use stays
     #[arg(long)]
     force: bool,
+    /// Also priority classes that pods and pod groups name, and namespaces with objects of others in them
+    #[arg(long)]
+    in_use: bool,
+    /// Leave the custom resource definitions, and with them queues and pod groups (the default)
+    #[arg(long, conflicts_with = "crds")]
+    keep_crds: bool,
     /// Also the custom resource definitions, and with them all queues and pod groups
     #[arg(long)]
     crds: bool,
@@ -29,6 +43,17 @@ pub(super) struct Args {
 struct Present {
     item: Item,
     uid: String,
+}
+
+/// Holds what was found of the installation.
+#[derive(Default)]
+struct Findings {
+    /// Holds what goes.
+    present: Vec<Present>,
+    /// Holds what only has the name of ours.
+    foreign: Vec<Item>,
+    /// Holds what others use, and by whom it is used.
+    used: Vec<(Item, Users)>,
 }
 
 /// Removes what the installer has made, last things first.
@@ -41,40 +66,37 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         options.components.retain(|component| *component != Component::Crds);
     }
     let cluster = context.cluster().await?;
-    let (present, foreign) = find(&cluster, &options).await?;
-    if !foreign.is_empty() {
-        let titles: Vec<String> = foreign.iter().map(Item::title).collect();
-        let stays = if titles.len() == 1 {
-            "was not made by this command and stays"
-        } else {
-            "were not made by this command and stay"
-        };
-        context.out.warn(&format!("{} {stays}", first(&titles)));
-    }
-    if present.is_empty() {
+    let found = find(&cluster, &options, &args).await?;
+    say_staying(&found, &args, context);
+    if found.present.is_empty() {
         context.out.talk("Nothing to remove.");
+        report(&[], args.dry_run, context)?;
         return Ok(Exit::Ok);
     }
     let running = running(&cluster).await?;
-    if !running.is_empty() && !args.force {
+    if !running.is_empty() && !args.force && !args.dry_run {
         return Err(refusal(&running));
     }
-    say_plan(&present, &args, &running, context);
+    say_plan(&found.present, &args, &running, context);
+    if args.dry_run {
+        let all: Vec<&Item> = found.present.iter().rev().map(|found| &found.item).collect();
+        report(&all, true, context)?;
+        return Ok(Exit::Ok);
+    }
     context.confirm("Remove?", args.yes)?;
     let mut removed = Vec::new();
-    for Present { item, uid } in present.iter().rev() {
+    for Present { item, uid } in found.present.iter().rev() {
         let call = plan::call(item, "delete");
         let is_removed = cluster.delete(&call, uid, false).await.map_err(|e| {
-            context.out.talk(&format!("{} of {} removed", removed.len(), present.len()));
+            let (done, all) = (removed.len(), found.present.len());
+            context.out.talk(&format!("{done} of {all} removed; run it again to go on"));
             cluster.explain(&call, &e)
         })?;
         if is_removed {
-            removed.push(item.title());
+            removed.push(item);
         }
     }
-    if context.globals.output.as_deref() == Some("name") {
-        removed.iter().try_for_each(|title| context.out.data(title))?;
-    }
+    report(&removed, false, context)?;
     let ok = if context.out.is_ascii() { "ok" } else { "✔" };
     context.out.talk(&format!("  {} {} objects removed", Style::Good.paint(ok), removed.len()));
     if !args.crds {
@@ -83,48 +105,125 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     Ok(Exit::Ok)
 }
 
-/// Says what is there: ours, and what only has the name of ours.
-async fn find(cluster: &Cluster, options: &Options) -> Result<(Vec<Present>, Vec<Item>), Error> {
-    let (mut present, mut foreign) = (Vec::new(), Vec::new());
+/// Says what was or would be removed, for programs.
+fn report(items: &[&Item], dry: bool, context: &mut Context) -> Result<(), Error> {
+    let format = Format::read(context.globals.output.as_deref())?;
+    match format {
+        Format::Table | Format::Wide => Ok(()),
+        Format::Name => items.iter().try_for_each(|item| context.out.data(&item.title())),
+        Format::Json
+        | Format::Yaml
+        | Format::JsonPath(_)
+        | Format::Csv
+        | Format::Columns(_)
+        | Format::Jq(_) => {
+            let object = |item: &&Item| {
+                json!({
+                    "apiVersion": item.object["apiVersion"],
+                    "kind": item.object["kind"],
+                    "namespace": item.object["metadata"]["namespace"],
+                    "name": item.object["metadata"]["name"],
+                    "result": "removed",
+                })
+            };
+            let objects: Vec<_> = items.iter().map(object).collect();
+            let report = json!({ "dryRun": dry, "objects": objects });
+            let report = format::headed("InstallReport", report);
+            format::report(&report, &format, &mut context.out).map(|_| ())
+        }
+    }
+}
+
+fn say_staying(found: &Findings, args: &Args, context: &mut Context) {
+    if !found.foreign.is_empty() {
+        let titles: Vec<String> = found.foreign.iter().map(Item::title).collect();
+        let stays = if titles.len() == 1 {
+            "was not made by this command and stays"
+        } else {
+            "were not made by this command and stay"
+        };
+        context.out.warn(&format!("{} {stays}", first(&titles)));
+    }
+    for (item, users) in &found.used {
+        let (title, users) = (item.title(), first(users));
+        context.out.warn(&if args.in_use {
+            format!("{title} goes, though {users} use it")
+        } else {
+            format!("{title} stays, in use by {users}   (--in-use removes it too)")
+        });
+    }
+}
+
+/// Says what is there: ours, what only has the name of ours, and what others use of it.
+async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findings, Error> {
+    let mut found = Findings::default();
+    let classes = used::priority_classes(cluster, args.crds).await?;
     // Queues and settings are the administrator's from the day they are made.
     for item in manifest::items(options).into_iter().filter(|item| !item.is_kept()) {
         let call = plan::call(&item, "get");
         let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
-        let Some(live) = live else { continue };
+        let Some(live) = live.filter(|live| !plan::is_ending(live)) else { continue };
         if live["metadata"]["labels"][label::MANAGED_BY] != value::INSTALLER {
-            foreign.push(item);
+            found.foreign.push(item);
             continue;
         }
-        // Pods that hold shared GPUs live there; a namespace with somebody's pods stays.
-        if item.resource.kind == "Namespace" && !is_ours_alone(cluster, item.name()).await? {
-            foreign.push(item);
-            continue;
+        let users = match item.resource.kind.as_str() {
+            "Namespace" => used::in_namespace(cluster, item.name()).await?,
+            "PriorityClass" => classes.get(item.name()).cloned().unwrap_or_default(),
+            _ => Users::new(),
+        };
+        if !users.is_empty() {
+            found.used.push((item.clone(), users));
+            if !args.in_use {
+                continue;
+            }
         }
         let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
-        present.push(Present { item, uid });
+        found.present.push(Present { item, uid });
     }
-    // From the last to the first they go: registrations when the podgrouper has lost the right to make them again.
-    let at = present.iter().position(|found| found.item.group == Group::Rbac).unwrap_or_default();
-    present.splice(at..at, registrations(cluster).await?);
-    Ok((present, foreign))
+    // From the last to the first they go: what daemons made when they have lost the right to make it again.
+    let is_rbac = |found: &Present| found.item.group == Group::Rbac;
+    let at = found.present.iter().position(is_rbac).unwrap_or_default();
+    found.present.splice(at..at, made_by_daemons(cluster, &options.namespace).await?);
+    Ok(found)
 }
 
-/// Says what the podgrouper told the API server: to ask it about pods, which nobody answers once it is gone.
-async fn registrations(cluster: &Cluster) -> Result<Vec<Present>, Error> {
-    const API_VERSION: &str = "admissionregistration.k8s.io/v1";
+/// Says what daemons of ours have made: questions that the API server is to ask, which nobody answers once they are gone,
+/// the certificate for that, schedulers of further shards, and Leases.
+async fn made_by_daemons(cluster: &Cluster, namespace: &str) -> Result<Vec<Present>, Error> {
+    const KINDS: [(&str, &str, &str, bool); 6] = [
+        ("coordination.k8s.io/v1", "Lease", "leases", true),
+        ("v1", "Secret", "secrets", true),
+        ("v1", "Service", "services", true),
+        ("apps/v1", "Deployment", "deployments", true),
+        (
+            "admissionregistration.k8s.io/v1",
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+            false,
+        ),
+        (
+            "admissionregistration.k8s.io/v1",
+            "MutatingWebhookConfiguration",
+            "mutatingwebhookconfigurations",
+            false,
+        ),
+    ];
+    let labels = format!("{}={}", label::MANAGED_BY, component::PODGROUPER);
     let mut present = Vec::new();
-    for (kind, plural) in [
-        ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
-        ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-    ] {
-        let resource = Resource::new(API_VERSION, kind, plural).cluster_wide();
-        let call = Call::new("list", &resource);
-        let labels = format!("{}={}", label::MANAGED_BY, component::PODGROUPER);
-        let found = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
+    for (api_version, kind, plural, is_namespaced) in KINDS {
+        let resource = Resource::new(api_version, kind, plural);
+        let resource = if is_namespaced { resource } else { resource.cluster_wide() };
+        let call = Call::new("list", &resource).namespace(is_namespaced.then_some(namespace));
+        let labels = if kind == "Lease" { "" } else { labels.as_str() };
+        let found = cluster.list(&call, &Select { labels, fields: "" }).await;
         let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
         for mut object in found {
+            if kind == "Lease" && !is_lease_of_ours(&object) {
+                continue;
+            }
             // Objects of a list don't say what they are.
-            object["apiVersion"] = API_VERSION.into();
+            object["apiVersion"] = api_version.into();
             object["kind"] = kind.into();
             let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
             present.push(Present { item: Item::new(Group::Daemons, object), uid });
@@ -133,14 +232,12 @@ async fn registrations(cluster: &Cluster) -> Result<Vec<Present>, Error> {
     Ok(present)
 }
 
-/// Tells whether a namespace holds no pods but ours.
-async fn is_ours_alone(cluster: &Cluster, namespace: &str) -> Result<bool, Error> {
-    let pods = Resource::new("v1", "Pod", "pods");
-    let call = Call::new("list", &pods).namespace(Some(namespace));
-    let found = cluster.list(&call, &Select::default()).await;
-    let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
-    let is_ours = |pod: &Value| pod["metadata"]["labels"][label::PART_OF] == value::PRODUCT;
-    Ok(found.iter().all(is_ours))
+/// Tells whether a Lease is a shard's or the podgrouper's.
+fn is_lease_of_ours(object: &Value) -> bool {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let of_shard = name.strip_prefix(SCHEDULER_NAME);
+    name == lease::PODGROUPER
+        || of_shard.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Pods of our scheduler that are not finished: namespace and name.

@@ -1,0 +1,89 @@
+//! Finds out who uses what would be removed.
+
+use std::collections::BTreeMap;
+
+use kai_api::names::{component, label, value};
+use serde_json::Value;
+
+use crate::cluster::{Call, Cluster, Failure, Resource, Select};
+use crate::print::error::Error;
+use crate::print::output::clean;
+
+/// Those who use an object, as `pod w/p`.
+pub(super) type Users = Vec<String>;
+
+/// Kinds that a namespace may be used for, their plurals in lists.
+const HELD: [(&str, &str, &str); 11] = [
+    ("v1", "Pod", "pods"),
+    ("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+    ("v1", "Secret", "secrets"),
+    ("v1", "ConfigMap", "configmaps"),
+    ("v1", "Service", "services"),
+    ("apps/v1", "Deployment", "deployments"),
+    ("apps/v1", "StatefulSet", "statefulsets"),
+    ("apps/v1", "DaemonSet", "daemonsets"),
+    ("batch/v1", "Job", "jobs"),
+    ("batch/v1", "CronJob", "cronjobs"),
+    ("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups"),
+];
+/// The certificates that the controller manager puts into every namespace.
+const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
+
+/// Objects of others in a namespace.
+pub(super) async fn in_namespace(cluster: &Cluster, namespace: &str) -> Result<Users, Error> {
+    let mut users = Users::new();
+    for (api_version, kind, plural) in HELD {
+        let resource = Resource::new(api_version, kind, plural);
+        let call = Call::new("list", &resource).namespace(Some(namespace));
+        // Metadata say enough, and hold no secrets. A kind that is not served has no objects.
+        let page = match cluster.page(&call, &Select::default(), "", true).await {
+            Ok(page) => page,
+            Err(Failure::Refused(refusal)) if matches!(refusal.code, 403 | 404) => continue,
+            Err(failure) => return Err(cluster.explain(&call, &failure)),
+        };
+        let objects = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        users.extend(objects.iter().filter(|object| !is_ours(object)).map(|o| name(kind, o)));
+    }
+    Ok(users)
+}
+
+fn is_ours(object: &Value) -> bool {
+    let metadata = &object["metadata"];
+    let manager = &metadata["labels"][label::MANAGED_BY];
+    metadata["labels"][label::PART_OF] == value::PRODUCT
+        || *manager == value::INSTALLER
+        || *manager == component::PODGROUPER
+        || metadata["name"] == ROOT_CERTIFICATES
+        || metadata["annotations"]["kubernetes.io/service-account.name"].is_string()
+}
+
+/// Says who names which priority class: pods that are not finished and, where they stay, `PodGroup`s.
+pub(super) async fn priority_classes(
+    cluster: &Cluster,
+    without_groups: bool,
+) -> Result<BTreeMap<String, Users>, Error> {
+    let pods = Resource::new("v1", "Pod", "pods");
+    let groups = Resource::new("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups");
+    let unfinished = "status.phase!=Succeeded,status.phase!=Failed";
+    let mut users = BTreeMap::<String, Users>::new();
+    for (resource, fields) in [(pods, unfinished), (groups, "")] {
+        if resource.kind == "PodGroup" && without_groups {
+            continue;
+        }
+        let call = Call::new("list", &resource);
+        let found = cluster.list(&call, &Select { labels: "", fields }).await;
+        let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
+        for object in &found {
+            if let Some(class) = object["spec"]["priorityClassName"].as_str() {
+                let user = name(&resource.kind, object);
+                users.entry(class.to_owned()).or_default().push(user);
+            }
+        }
+    }
+    Ok(users)
+}
+
+fn name(kind: &str, object: &Value) -> String {
+    let text = |field: &str| clean(object["metadata"][field].as_str().unwrap_or_default());
+    format!("{} {}/{}", kind.to_lowercase(), text("namespace"), text("name"))
+}

@@ -1,0 +1,111 @@
+//! KAI v0.17 is found, named, and taken over: what goes is said before, what users have stays as it is.
+
+use anyhow::Result;
+use http::Method;
+use serde_json::Value;
+
+use super::{Bench, DEPLOYMENTS};
+
+const WEBHOOK: &str =
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mutating-kai-admission";
+const ACCOUNT: &str =
+    "/api/v1/namespaces/kai-resource-reservation/serviceaccounts/kai-resource-reservation";
+/// Objects that must come through unchanged.
+const KEPT: [&str; 4] = [
+    "/apis/kai.scheduler/v1/configs/kai-config",
+    "/apis/scheduling.run.ai/v2/queues/default-queue",
+    "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups/pg-train",
+    "/api/v1/namespaces/kai-resource-reservation/pods/gpu-reservation-0123456789abcdef",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_installed_kai_is_taken_over() -> Result<()> {
+    let Some(bench) = Bench::start().await? else { return Ok(()) };
+    bench.kai("install apply -y --components crds")?.expect(0, &[]);
+    bench.apply("kai.yaml").await?;
+    is_refused_without_the_flag(&bench)?;
+    the_plan_names_what_goes(&bench).await?;
+    let before = versions(&bench).await?;
+    let account = bench.find(ACCOUNT).await?;
+    bench.kai("install apply --adopt -y --wait=false")?.expect(0, &["Installed"]);
+    assert_eq!(versions(&bench).await?, before);
+    let after = bench.find(ACCOUNT).await?;
+    assert_eq!(after["metadata"]["uid"], account["metadata"]["uid"], "its pods hold tokens");
+    assert!(after["metadata"]["ownerReferences"].is_null(), "{after}");
+    for gone in [
+        WEBHOOK,
+        "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-operator",
+        "/apis/apps/v1/namespaces/kai-scheduler/deployments/binder",
+        "/api/v1/namespaces/kai-scheduler/serviceaccounts/binder",
+        "/apis/policy/v1/namespaces/kai-scheduler/poddisruptionbudgets/admission",
+    ] {
+        assert_eq!(bench.find(gone).await?, Value::Null, "{gone}");
+    }
+    assert_eq!(bench.names(DEPLOYMENTS).await?, ["kai-podgrouper", "kai-scheduler-default"]);
+    // What KAI's settings owned would go with them.
+    let service = bench.find("/api/v1/namespaces/kai-scheduler/services/queue-controller").await?;
+    assert!(service["metadata"]["ownerReferences"].is_null(), "{service}");
+    bench.kai("install apply -y --wait=false")?.expect(0, &["Nothing to change"]);
+    a_webhook_that_is_left_is_named(&bench).await
+}
+
+fn is_refused_without_the_flag(bench: &Bench) -> Result<()> {
+    let parts =
+        ["kai-operator, binder, kai-scheduler-default", "release kai in namespace", "--adopt"];
+    bench.kai("install apply -y")?.expect(9, &parts);
+    Ok(())
+}
+
+async fn the_plan_names_what_goes(bench: &Bench) -> Result<()> {
+    let before = bench.find("/apis/apps/v1/deployments").await?;
+    bench.kai("install apply --adopt --dry-run")?.expect(
+        0,
+        &[
+            "REMOVE    mutatingwebhookconfiguration.admissionregistration.k8s.io mutating-kai-admission",
+            "deployment.apps kai-operator, binder, kai-scheduler-default",
+            "poddisruptionbudget.policy admission",
+            "service queue-controller",
+            "serviceaccount binder",
+            "clusterrole.rbac.authorization.k8s.io/kai-scheduler",
+            "from helm: ",
+            "-l owner=helm,name=kai",
+        ],
+    );
+    let report = bench.kai("install apply --adopt --dry-run -o json")?.expect(0, &[]);
+    let report: Value = serde_json::from_str(&report.data)?;
+    let objects = report["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let removed = objects.iter().filter(|object| object["result"] == "removed").count();
+    assert_eq!(removed, 7, "{report}");
+    let after = bench.find("/apis/apps/v1/deployments").await?;
+    let names = |list: &Value| list["items"].as_array().map_or(0, Vec::len);
+    assert_eq!(names(&before), names(&after), "a dry run changes nothing");
+    Ok(())
+}
+
+async fn versions(bench: &Bench) -> Result<Vec<Value>> {
+    let mut versions = Vec::new();
+    for path in KEPT {
+        let found = bench.find(path).await?;
+        assert!(!found.is_null(), "{path}");
+        versions.push(found["metadata"]["resourceVersion"].clone());
+    }
+    Ok(versions)
+}
+
+/// A registration that fails closed keeps pods from being made: it is found without any Deployment.
+async fn a_webhook_that_is_left_is_named(bench: &Bench) -> Result<()> {
+    let webhook = serde_json::json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "kai-queue-validation-v2"},
+        "webhooks": [{"name": "queue-validation.kai.scheduler", "failurePolicy": "Fail", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:9/x"},
+            "rules": [{"apiGroups": ["scheduling.run.ai"], "apiVersions": ["v2"], "resources": ["queues"],
+                "operations": ["CREATE"]}]}]});
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    bench.send(Method::POST, path, &webhook).await?;
+    let parts = ["kai-queue-validation-v2 (failurePolicy Fail)", "--adopt"];
+    bench.kai("install apply -y --wait=false")?.expect(9, &parts);
+    bench.kai("install apply -y --wait=false --adopt")?.expect(0, &["kai-queue-validation-v2"]);
+    let left = bench.find(&format!("{path}/kai-queue-validation-v2")).await?;
+    assert_eq!(left, Value::Null);
+    Ok(())
+}
