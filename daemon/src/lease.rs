@@ -27,11 +27,14 @@ mod record;
 
 pub use election::{Manner, Mode};
 
+use crate::process::causes;
 use election::{Action, Election, Permit, REQUEST_MAX};
 use record::{observe, ours, released};
 
 /// Without election a Lease is asked for this often, and renewed this often.
 const HANDOVER_RETRY: Duration = Duration::from_secs(1);
+/// A standby looks at the Lease this often: the sooner a renewal is seen, the sooner its end is known.
+const STANDBY_LOOK: Duration = Duration::from_millis(500);
 const HANDOVER_RENEWAL: Duration = Duration::from_millis(2500);
 /// A hold that cannot be confirmed is asked for again after this.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(200);
@@ -83,12 +86,14 @@ impl Lease {
             Mode::Handover => HANDOVER_RETRY,
         };
         loop {
+            let mut until = pause.mul_f64(1.0 + fastrand::f64() / 5.0);
             match self.attempt(&mut election, manner).await {
                 Ok(Some(guard)) => return Some(guard),
-                Ok(None) if said_waiting => {}
                 Ok(None) => {
-                    tracing::info!(lease = self.name, "standing by: another process holds it");
-                    said_waiting = true;
+                    if !std::mem::replace(&mut said_waiting, true) {
+                        tracing::info!(lease = self.name, "standing by: another process holds it");
+                    }
+                    until = election.next_look(Instant::now()).min(until).min(STANDBY_LOOK);
                 }
                 Err(kube::Error::Api(status))
                     if self.mode == Mode::Handover && matches!(status.code, 403 | 404) =>
@@ -100,11 +105,15 @@ impl Lease {
                     );
                     return Some(Guard(None));
                 }
-                Err(error) => tracing::warn!(lease = self.name, %error, "failed to take the lease"),
+                Err(error) => tracing::warn!(
+                    lease = self.name,
+                    error = causes(&error),
+                    "failed to take the lease"
+                ),
             }
             tokio::select! {
                 () = stop.cancelled() => return None,
-                () = sleep(pause.mul_f64(1.0 + fastrand::f64() / 5.0)) => {}
+                () = sleep(until) => {}
             }
         }
     }
@@ -198,7 +207,7 @@ impl Guard {
     pub async fn release(&self) {
         let Some(hold) = &self.0 else { return };
         if let Err(error) = hold.release().await {
-            tracing::warn!(%error, "failed to release the lease");
+            tracing::warn!(error = causes(&error), "failed to release the lease");
         }
     }
 
@@ -241,7 +250,7 @@ impl Hold {
                 read => read.map(drop),
             };
             if let Err(error) = done {
-                tracing::warn!(%error, "failed to confirm the lease");
+                tracing::warn!(error = causes(&error), "failed to confirm the lease");
                 sleep(CONFIRM_AGAIN).await;
             }
         }
@@ -282,7 +291,11 @@ impl Hold {
             read => read.map(drop),
         };
         if let Err(error) = renewed {
-            tracing::warn!(lease = self.lease.name, %error, "failed to renew the lease");
+            tracing::warn!(
+                lease = self.lease.name,
+                error = causes(&error),
+                "failed to renew the lease"
+            );
         }
     }
 

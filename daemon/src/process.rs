@@ -43,17 +43,48 @@ pub fn stop_on_signals() -> CancellationToken {
     stop
 }
 
-/// Prints an error with its causes, outermost first; a cause that the text has already is left out.
-pub fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
+/// Prints an error with its causes, outermost first; a cause that the text has already is left out. A refusal of the API
+/// server is printed in its own words, and not as the whole structure that it came in.
+pub fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        let refusal = refusal(cause);
+        let words = refusal.clone().unwrap_or_else(|| cause.to_string());
+        if !text.contains(&words) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&words);
         }
-        source = cause.source();
+        next = cause.source().filter(|_| refusal.is_none());
     }
     text
+}
+
+/// The words of the API server's refusal, where the error is one.
+fn refusal(error: &(dyn Error + 'static)) -> Option<String> {
+    let Some(kube::Error::Api(status)) = error.downcast_ref::<kube::Error>() else { return None };
+    let (code, reason) = (status.code, &status.reason);
+    Some(match status.message.as_str() {
+        "" => format!("{reason} ({code})"),
+        message => format!("{message} ({code} {reason})"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::*;
+
+    #[derive(thiserror::Error, Debug)]
+    #[error("failed to write a status")]
+    struct Outer(#[source] kube::Error);
+
+    #[test]
+    fn a_refusal_is_told_in_the_servers_words() {
+        let status = Status::failure("leases is forbidden", "Forbidden").with_code(403);
+        let error = Outer(kube::Error::Api(status.boxed()));
+        let expected = "failed to write a status: leases is forbidden (403 Forbidden)";
+        assert_eq!(causes(&error), expected);
+    }
 }

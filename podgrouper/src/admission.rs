@@ -23,6 +23,7 @@ use std::sync::Arc;
 use http::Uri;
 use kai_api::config::ConfigSpec;
 use kai_api::names::CONFIG_NAME;
+use kai_daemon::process::causes;
 use kube::Client;
 use prometheus::Registry;
 use tokio::sync::watch;
@@ -154,7 +155,7 @@ impl Admission {
 
 /// Gives the reason of an error, in the API server's words where there are any.
 fn reason(error: &kube::Error) -> String {
-    if let kube::Error::Api(status) = error { status.message.clone() } else { error.to_string() }
+    if let kube::Error::Api(status) = error { status.message.clone() } else { causes(error) }
 }
 
 /// Names that the certificate has to be accepted for.

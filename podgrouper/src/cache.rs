@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
+use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -309,7 +310,7 @@ impl Cache {
                     REFUSED_WAIT
                 }
                 Err(error) => {
-                    tracing::debug!(kind = %gvk, %error, "watch broke off");
+                    tracing::debug!(kind = %gvk, error = causes(&error), "watch broke off");
                     WATCH_WAIT
                 }
             };
@@ -320,7 +321,9 @@ impl Cache {
                     kind.epoch.fetch_add(1, Ordering::AcqRel);
                     self.announce_all(gvk);
                 }
-                Err(error) => tracing::debug!(kind = %gvk, %error, "failed to restart a watch"),
+                Err(error) => {
+                    tracing::debug!(kind = %gvk, error = causes(&error), "failed to restart a watch");
+                }
             }
         }
     }

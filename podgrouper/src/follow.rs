@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt;
+use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::Api;
 use kube::core::{ApiResource, GroupVersionKind};
@@ -99,7 +100,7 @@ pub(crate) async fn follow<S: Shape>(
             Ok(watcher::Event::Delete(found)) => on(Change::Gone(Arc::new(found.into_object(gvk)))),
             Err(error) => {
                 // A missing right or CRD stays so for a while: say it once.
-                let text = error.to_string();
+                let text = causes(&error);
                 if text != last_error {
                     tracing::warn!(kind = %gvk, error = %text, "failed to watch; trying again");
                     last_error = text;

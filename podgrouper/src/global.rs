@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use kai_api::names::CONFIG_NAME;
+use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -132,7 +133,7 @@ pub(crate) async fn read(client: &Client) -> Option<Object> {
                 return None;
             }
             Err(error) => {
-                let text = error.to_string();
+                let text = causes(&error);
                 if text != last_error {
                     tracing::warn!(error = %text, "failed to read the Config; trying again");
                     last_error = text;

@@ -9,7 +9,7 @@ use axum::Router;
 use kai_daemon::lease::{Lease, Manner, Mode};
 use kai_daemon::serve::{self, Listener};
 use kube::Client;
-use prometheus::{Encoder as _, Registry, TextEncoder};
+use prometheus::{Encoder as _, Registry, TextEncoder, process_collector::ProcessCollector};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -60,6 +60,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let queue_metrics = QueueMetrics::new(&args.metrics_namespace, extra)?;
     let registry = Registry::new();
     registry.register(Box::new(queue_metrics.clone()))?;
+    registry.register(Box::new(ProcessCollector::for_self()))?;
     let admission =
         Admission::start(&args, client.clone(), &ready, &registry, work.clone()).await?;
     let health = {

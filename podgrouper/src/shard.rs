@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use kai_api::names::CONFIG_NAME;
+use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -166,7 +167,7 @@ impl Controller {
         match self.api("v1", "Service").get_opt(name).await {
             Ok(found) => Ok(found.map(|found| to_object(&gvk, found))),
             Err(error) => {
-                self.tell(&format!("failed to read Service {name}: {error}"));
+                self.tell(&format!("failed to read Service {name}: {}", causes(&error)));
                 Err(())
             }
         }
@@ -201,7 +202,7 @@ impl Controller {
             // Somebody was faster: the watch tells, and the next round looks again.
             Err(kube::Error::Api(status)) if status.code == 409 => true,
             Err(error) => {
-                self.tell(&format!("failed to write {kind} {name}: {error}"));
+                self.tell(&format!("failed to write {kind} {name}: {}", causes(&error)));
                 false
             }
         }
@@ -223,8 +224,9 @@ impl Controller {
             Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
             Err(error) => {
                 self.tell(&format!(
-                    "failed to write the status of {kind} {}: {error}",
-                    object.name()
+                    "failed to write the status of {kind} {}: {}",
+                    object.name(),
+                    causes(&error)
                 ));
                 false
             }

@@ -88,6 +88,27 @@ pub struct Context<'c> {
     pub now: i64,
 }
 
+/// Logs why a group waits where the reason is another one than was written before, and that it no longer does.
+fn log_reason(group: u32, record: &Record, change: &GroupChange, names: &Names) {
+    let GroupChange::Annotations(changes) = change else { return };
+    let told = changes.iter().find(|(key, _)| *key == annotation::EXPLANATION);
+    let Some((_, told)) = told else { return };
+    let before = record.explanation.as_deref().and_then(Explanation::read);
+    let (namespace, name) = names.group_name(group);
+    match told.as_deref().and_then(Explanation::read) {
+        Some(now) if before.as_ref().is_none_or(|before| before.code != now.code) => {
+            tracing::info!(
+                "{namespace}/{name} waits: {} {}: {}",
+                now.code,
+                now.reason,
+                now.sentence
+            );
+        }
+        Some(_) => {}
+        None => tracing::info!("{namespace}/{name} no longer waits"),
+    }
+}
+
 impl Report {
     /// Says when something that was put off is due.
     pub fn next(&self) -> Option<i64> {
@@ -141,6 +162,7 @@ impl Report {
             None => self.explain(group, explanation(&report.standing, view), record, *now),
         };
         if let Some(change) = change {
+            log_reason(group, record, &change, names);
             let record = changed(record, &change);
             tasks.push(writes.begin(read, record, change, names));
         }

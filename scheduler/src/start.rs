@@ -97,8 +97,8 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let metrics = Metrics::new(&args.metrics_namespace);
     let listener = Listener::bind(&args.listen_address.to_string(), "--listen-address").await?;
     tracing::info!(address = %listener.local, "serving /metrics, /healthz and /readyz");
-    let served = tokio::spawn(listener.serve(router(&health, &metrics), stop.clone()));
     let name = lease_name(&args);
+    let served = tokio::spawn(listener.serve(router(&health, &metrics, &name), stop.clone()));
     let mode = if args.leader_elect { Mode::Election { retry: RETRY } } else { Mode::Handover };
     let lease = Lease::new(client.clone(), &args.namespace, &name, mode);
     let shared = Shared { args, client, source, health, metrics };
@@ -112,10 +112,11 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
 }
 
 /// Routes what is answered over HTTP.
-fn router(health: &Health, metrics: &Metrics) -> axum::Router {
-    let (health, metrics) = (health.clone(), metrics.clone());
+fn router(health: &Health, metrics: &Metrics, lease: &str) -> axum::Router {
+    let (health, metrics, lease) = (health.clone(), metrics.clone(), lease.to_owned());
+    let asked = health.clone();
     let problem = move || Some(health.problems().join("\n")).filter(|text| !text.is_empty());
-    serve::health(problem).merge(serve::metrics(move || metrics.text()))
+    serve::health(problem).merge(serve::metrics(move || metrics.text(&lease, asked.is_leading())))
 }
 
 /// KAI's name, so that both never act at once. Source: docs/contract.md 7.7.

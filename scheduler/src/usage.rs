@@ -144,11 +144,13 @@ async fn follow(
             Err(failure) => {
                 failures += 1;
                 if failures == 1 {
-                    tracing::warn!(%failure, "failed to read past use (usageDBConfig)");
+                    let address = reader.address();
+                    tracing::warn!(address, %failure, "failed to read past use (usageDBConfig)");
                 }
                 if heard.elapsed() > params.staleness && !std::mem::replace(&mut said_stale, true) {
                     let seconds = heard.elapsed().as_secs();
-                    tracing::warn!(%failure, seconds, "past use is stale: what was read last counts on");
+                    let address = reader.address();
+                    tracing::warn!(address, %failure, seconds, "past use is stale: what was read last counts on");
                 }
                 params.interval.min(backoff(failures))
             }
@@ -165,19 +167,23 @@ struct Reader<'a> {
     params: &'a Params,
     namespace: &'a str,
     latency: &'a Histogram,
-    client: Option<Client>,
+    client: Option<(Client, String)>,
     /// When these parameters were first followed: where a tumbling window without a start begins.
     since: Timestamp,
 }
 
 impl Reader<'_> {
+    /// Says where it reads, as far as that is known.
+    fn address(&self) -> &str {
+        self.client.as_ref().map_or("none", |(_, address)| address)
+    }
+
     async fn read(&mut self) -> Result<Usage, Failure> {
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        let client = match &self.client {
-            Some(client) => client.clone(),
-            None => client::connect(self.params, self.namespace)?,
-        };
-        self.client = Some(client.clone());
+        if self.client.is_none() {
+            self.client = Some(client::connect(self.params, self.namespace)?);
+        }
+        let Some((client, _)) = self.client.clone() else { return Ok(Usage::new()) };
         let Some(range) = self.params.window.range(self.since, now) else {
             return Ok(Usage::new());
         };

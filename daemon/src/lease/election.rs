@@ -105,8 +105,8 @@ pub(super) struct Election {
 
 #[derive(Clone, Debug)]
 enum State {
-    /// Somebody else's version, and since when it has been seen.
-    Standby(Option<(String, Instant)>),
+    /// Somebody else's version, since when it has been seen, and when it will have run out.
+    Standby(Option<(String, Instant, Instant)>),
     /// The moment before we asked for what made or confirmed it ours.
     Holding(Instant),
     Over,
@@ -142,10 +142,10 @@ impl Election {
             | (State::Standby(_), Observed::Ours) => Action::Take { wait: Duration::ZERO },
             (State::Standby(seen), Observed::Held { version, duration, yields }) => {
                 let since = match seen {
-                    Some((known, since)) if known == version => *since,
+                    Some((known, since, _)) if known == version => *since,
                     Some(_) | None => now,
                 };
-                *seen = Some((version.clone(), since));
+                *seen = Some((version.clone(), since, since + *duration));
                 let may_push = manner == Manner::Newest && self.mode == Mode::Handover;
                 let has_run_out = now.duration_since(since) > *duration;
                 match (has_run_out || (*yields && may_push), yields) {
@@ -176,6 +176,17 @@ impl Election {
             Mode::Election { .. } => Permit::Refuse,
             Mode::Handover if now <= confirmed + CONFIRMED_MAX => Permit::Write { until: None },
             Mode::Handover => Permit::Confirm,
+        }
+    }
+
+    /// Gives the time until a Lease that is another's will have run out, unless it is renewed.
+    pub(super) fn next_look(&self, now: Instant) -> Duration {
+        match &self.state {
+            // A moment later: only then it is over.
+            State::Standby(Some((_, _, end))) => {
+                end.saturating_duration_since(now) + Duration::from_millis(1)
+            }
+            State::Standby(None) | State::Holding(_) | State::Over => Duration::MAX,
         }
     }
 

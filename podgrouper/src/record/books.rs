@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kai_api::daily_record::{DailyRecord, DailyRecordSpec, WorkloadRecord};
 use kai_api::names::label;
+use kai_daemon::process::causes;
 use kube::api::{
     Api, DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams, Preconditions,
 };
@@ -159,7 +160,14 @@ impl Books {
         let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
         match api.delete(name, &params).await {
             Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
-            Err(error) => tracing::warn!(namespace, name, %error, "failed to delete a record"),
+            Err(error) => {
+                tracing::warn!(
+                    namespace,
+                    name,
+                    error = causes(&error),
+                    "failed to delete a record"
+                );
+            }
             Ok(_) => tracing::debug!(namespace, name, "deleted a record past its time"),
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use kai_api::daily_record::{Outcome, WorkloadRecord};
 use kai_api::names::{node, resource};
+use kai_daemon::process::causes;
 use kube::Client;
 
 use super::books::{Books, Place, Refusal};
@@ -85,8 +86,11 @@ impl Keeper {
         }
         while let Err(error) = self.books.open(self.today, self.oldest()).await {
             let is_absent = matches!(&error, kube::Error::Api(status) if status.code == 404);
-            if self.told.insert(error.to_string()) {
-                tracing::warn!(%error, "failed to read DailyRecords; none are written");
+            if self.told.insert(causes(&error)) {
+                tracing::warn!(
+                    error = causes(&error),
+                    "failed to read DailyRecords; none are written"
+                );
             }
             tokio::time::sleep(if is_absent { ABSENT_RETRY } else { RETRY }).await;
         }
@@ -137,7 +141,7 @@ impl Keeper {
         self.today = Day::of(now() - LAG_SECONDS);
         self.heard.look_at_all(now());
         if let Err(error) = self.books.expire(self.oldest()).await {
-            tracing::warn!(%error, "failed to delete records past their time");
+            tracing::warn!(error = causes(&error), "failed to delete records past their time");
         }
     }
 
@@ -203,7 +207,7 @@ impl Keeper {
 
     fn failed(&mut self, uid: &str, error: &kube::Error) {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
-        let text = if is_refused { "not allowed".to_owned() } else { error.to_string() };
+        let text = if is_refused { "not allowed".to_owned() } else { causes(error) };
         if self.told.insert(text.clone()) {
             tracing::warn!(error = %text, "failed to write a record; trying again");
         }

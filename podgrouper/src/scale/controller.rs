@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use kai_api::names::{component, env};
+use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{
     Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions,
@@ -231,7 +232,7 @@ impl Controller {
             Err(kube::Error::Api(status)) if status.code == 409 => true,
             Err(kube::Error::Api(status)) if status.code == 404 && !is_create => true,
             Err(error) => {
-                self.tell(&format!("failed to {what}: {error}"));
+                self.tell(&format!("failed to {what}: {}", causes(&error)));
                 false
             }
         }
@@ -252,7 +253,10 @@ impl Controller {
         let listed = match self.pods().list(&ListParams::default()).await {
             Ok(listed) => listed,
             Err(error) => {
-                tracing::debug!(%error, "failed to look for scaling pods that are left");
+                tracing::debug!(
+                    error = causes(&error),
+                    "failed to look for scaling pods that are left"
+                );
                 return;
             }
         };
@@ -264,7 +268,11 @@ impl Controller {
                 continue;
             }
             if let Err(error) = self.delete(pod.name(), scaling.uid).await {
-                self.tell(&format!("failed to delete scaling pod {}: {error}", pod.name()));
+                self.tell(&format!(
+                    "failed to delete scaling pod {}: {}",
+                    pod.name(),
+                    causes(&error)
+                ));
             }
         }
     }
@@ -285,7 +293,10 @@ impl Controller {
                 image.unwrap_or(IMAGE).to_owned()
             }
             Err(error) => {
-                self.tell(&format!("failed to read the own pod {namespace}/{name}: {error}; scaling pods run {IMAGE}"));
+                self.tell(&format!(
+                    "failed to read the own pod {namespace}/{name}: {}; scaling pods run {IMAGE}",
+                    causes(&error)
+                ));
                 IMAGE.to_owned()
             }
         }

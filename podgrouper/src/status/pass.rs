@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use kai_api::names::{priority_class, resource};
+use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -176,7 +177,7 @@ impl Controller {
                 continue;
             }
             let is_refused = matches!(&error, kube::Error::Api(status) if status.code == 403);
-            let text = if is_refused { "not allowed".to_owned() } else { error.to_string() };
+            let text = if is_refused { "not allowed".to_owned() } else { causes(&error) };
             if self.told.insert(text.clone()) {
                 tracing::warn!(object = %key, error = %text, "failed to write a status; trying again");
             }

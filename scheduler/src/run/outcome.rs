@@ -18,6 +18,8 @@ pub(super) fn bound(pod: u32, node: &str, names: &Names, dispatch: &Dispatch) ->
     let assigned =
         format!("Successfully assigned pod {namespace}/{name} to node {node} at node-pool {pool}");
     let message = format!("Pod bound successfully to node {node}");
+    let group = names.pods[pod].group.map_or("no group", |group| names.group_name(group).1);
+    tracing::info!("bound {namespace}/{name} to {node} for {group}");
     vec![
         Task::Event(dispatch.event(target.clone(), event::SCHEDULED, assigned)),
         Task::Pod(condition_of(pod, true, message.clone(), names)),

@@ -45,6 +45,9 @@ impl Run {
             }
             Outcome::Evicted(pod, uid) => {
                 if is_same(pod, &uid, names) {
+                    let row = &names.pods[pod];
+                    let group = row.group.map_or("no group", |group| names.group_name(group).1);
+                    tracing::info!("evicted {}/{} of {group}", row.namespace, row.name);
                     self.ingest.context.deltas.push(Delta::Evicted(PodId::new(pod)));
                 }
             }

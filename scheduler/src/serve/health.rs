@@ -62,6 +62,11 @@ impl Health {
         state.last_cycle = None;
     }
 
+    /// Tells whether the Lease is held.
+    pub fn is_leading(&self) -> bool {
+        self.lock().leads
+    }
+
     /// A cycle ended well.
     pub fn cycle(&self) {
         self.lock().last_cycle = Some(Instant::now());

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use kai_engine::{Action, Steps};
 use prometheus::{
-    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry,
-    TextEncoder, exponential_buckets,
+    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGaugeVec,
+    Opts, Registry, TextEncoder, exponential_buckets, process_collector::ProcessCollector,
 };
 
 mod queues;
@@ -16,6 +16,10 @@ pub use queues::QueueGauges;
 #[derive(Clone, Debug)]
 pub struct Metrics {
     registry: Registry,
+    /// Holds what a standby tells, too.
+    process: Registry,
+    /// 1 while this process leads, 0 while it stands by.
+    leads: IntGaugeVec,
     /// Length of the last cycle, from the first delta to the last decision.
     pub cycle: Gauge,
     /// Length of taking in what changed, in the last cycle.
@@ -54,7 +58,10 @@ impl Metrics {
     pub fn new(namespace: &str) -> Self {
         let registry = Registry::new();
         let make = Maker { registry: &registry, namespace };
+        let (process, leads) = own();
         Self {
+            process,
+            leads,
             cycle: make.gauge("e2e_scheduling_latency_milliseconds", "Length of the last cycle"),
             open: make.gauge("open_session_latency_milliseconds", "Length of taking changes in"),
             close: make.gauge("close_session_latency_milliseconds", "Length of handing plans over"),
@@ -95,15 +102,31 @@ impl Metrics {
         self.actions.acted(action, steps, duration);
     }
 
-    /// All of them in Prometheus' text format.
+    /// All of them in Prometheus' text format, where this process leads by the Lease of this name. A standby decides
+    /// nothing, so it tells of its process alone: sums over both are the leader's.
     ///
     /// # Errors
     /// One of them cannot be written in it.
-    pub fn text(&self) -> Result<Vec<u8>, prometheus::Error> {
+    pub fn text(&self, lease: &str, leads: bool) -> Result<Vec<u8>, prometheus::Error> {
+        self.leads.with_label_values(&[lease]).set(i64::from(leads));
+        let mut families = self.process.gather();
+        if leads {
+            families.extend(self.registry.gather());
+        }
         let mut text = Vec::new();
-        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        TextEncoder::new().encode(&families, &mut text)?;
         Ok(text)
     }
+}
+
+/// Makes the metrics of the process: whether it leads, under the name that controllers have for it.
+fn own() -> (Registry, IntGaugeVec) {
+    let process = Registry::new();
+    let options = Opts::new("leader_election_master_status", "1 for the leader, 0 for a standby");
+    let leads = IntGaugeVec::new(options, &["name"]).expect("names and labels are valid");
+    process.register(Box::new(leads.clone())).expect("names differ");
+    process.register(Box::new(ProcessCollector::for_self())).expect("names differ");
+    (process, leads)
 }
 
 /// Holds what each action did.
@@ -245,8 +268,15 @@ mod tests {
         let metrics = Metrics::new("kai");
         let steps = Steps { groups: 3, solved: 1, scenarios: 4, filtered: 5, ..Steps::default() };
         metrics.acted(Action::Preempt, &steps, Duration::from_millis(2));
-        let text = String::from_utf8(metrics.text().expect("names and labels fit"))
-            .expect("metrics are text");
+        let text = |leads| {
+            let text = metrics.text("kai-scheduler", leads).expect("names and labels fit");
+            String::from_utf8(text).expect("metrics are text")
+        };
+        let standby = text(false);
+        assert!(!standby.contains("kai_"), "a standby decides nothing:\n{standby}");
+        assert!(standby.contains("leader_election_master_status{name=\"kai-scheduler\"} 0"));
+        assert!(standby.contains("process_resident_memory_bytes"), "{standby}");
+        let text = text(true);
         for line in [
             "kai_action_scheduling_latency_milliseconds{action=\"preempt\"} 2",
             "kai_podgroups_acted_on_by_action{action=\"preempt\"} 3",
@@ -254,6 +284,7 @@ mod tests {
             "kai_scenarios_simulation_by_action{action=\"preempt\"} 4",
             "kai_scenarios_filtered_by_action{action=\"preempt\"} 5",
             "kai_total_preemption_attempts 1",
+            "leader_election_master_status{name=\"kai-scheduler\"} 1",
         ] {
             assert!(text.lines().any(|one| one == line), "{line} is not in\n{text}");
         }

@@ -1,6 +1,6 @@
 //! Prometheus' HTTP API: instant queries.
 //!
-//! The address may hold credentials, so no message repeats it.
+//! The address may hold credentials, so that messages repeat it without them.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ pub(super) enum Failure {
     },
 }
 
-/// A client for the address that the parameters give.
-pub(super) fn connect(params: &Params, namespace: &str) -> Result<Client, Failure> {
+/// A client for the address that the parameters give, and that address without what is secret.
+pub(super) fn connect(params: &Params, namespace: &str) -> Result<(Client, String), Failure> {
     let (field, text) = match &params.address {
         Address::Given(text) => ("usageDBConfig.connectionString", text.reveal().to_owned()),
         Address::Variable(name) => (
@@ -78,6 +78,10 @@ pub(super) fn connect(params: &Params, namespace: &str) -> Result<Client, Failur
     };
     parts.authority = Some(host.parse().map_err(|_| wrong(String::from("its host is none")))?);
     let address = Uri::from_parts(parts).map_err(|error| wrong(error.to_string()))?;
+    // The path and the query may hold tokens.
+    let scheme = address.scheme_str().unwrap_or_default();
+    let host = address.authority().map_or("", uri::Authority::as_str);
+    let shown = format!("{scheme}://{host}");
     let mut config = kube::Config::new(address);
     config.default_retry = false;
     config.connect_timeout = Some(params.timeout);
@@ -87,7 +91,8 @@ pub(super) fn connect(params: &Params, namespace: &str) -> Result<Client, Failur
         config.auth_info.username = Some(decoded(name));
         config.auth_info.password = Some(decoded(password).into());
     }
-    Client::try_from(config).map_err(|error| Failure::Client(causes(&error)))
+    let client = Client::try_from(config).map_err(|error| Failure::Client(causes(&error)))?;
+    Ok((client, shown))
 }
 
 /// Asks for the value of a query at `now`.

@@ -178,3 +178,12 @@ async fn what_is_wrong_with_an_address_is_said_without_it() {
         "the environment variable KAI_TEST_NOT_SET (usageDBConfig.connectionStringEnvVar) is not set",
     );
 }
+
+#[tokio::test]
+async fn an_address_is_told_without_what_is_secret() {
+    let text = "{clientType: prometheus, connectionString: 'https://me:hush@prometheus.example:9090/hush?token=hush'}";
+    let config: UsageDbConfig = serde_saphyr::from_str(text).expect("a usageDBConfig");
+    let params = Params::read(&config, &mut Vec::new()).expect("it can be asked");
+    let (_, address) = client::connect(&params, "kai-scheduler").expect("it is an address");
+    assert_eq!(address, "https://prometheus.example:9090");
+}

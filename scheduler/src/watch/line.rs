@@ -40,7 +40,7 @@ impl Problem {
     }
 
     /// Any error of transport or decoding, with its causes.
-    pub(super) fn broken(error: impl std::error::Error) -> Self {
+    pub(super) fn broken(error: impl std::error::Error + 'static) -> Self {
         Self::Broken(kai_daemon::process::causes(&error))
     }
 }
