@@ -14,6 +14,7 @@ pub(crate) mod me;
 pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod object_name;
+mod pages;
 pub(crate) mod queue;
 pub(crate) mod records;
 mod resource;
@@ -21,13 +22,16 @@ mod resource;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::{Method, Request, header};
 use kube::client::Body;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::print::error::Error;
 pub(crate) use failure::{Failure, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
+use pages::Page;
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
@@ -148,8 +152,15 @@ impl Cluster {
         Arc::clone(self.mirror.get_or_insert_with(|| Arc::new(Mirror::new(slim))))
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request, reads the whole answer and decodes it.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Answer, Failure> {
+        let (bytes, warnings) = self.fetch(request).await?;
+        let body = beside(bytes, decoded).await?;
+        Ok(Answer { body, warnings })
+    }
+
+    /// Sends a request and reads the whole answer: its bytes, and what the server warns of.
+    async fn fetch(&self, request: Request<Body>) -> Result<(Bytes, Vec<String>), Failure> {
         let (method, path) = (request.method().clone(), request.uri().clone());
         let begin = Instant::now();
         let exchange = async {
@@ -163,14 +174,7 @@ impl Cluster {
             }
             let warnings =
                 head.headers.get_all(header::WARNING).iter().filter_map(warning).collect();
-            let body = if bytes.len() < LARGE {
-                decoded(&bytes)?
-            } else {
-                // Other lists go on being read meanwhile.
-                let decoding = tokio::task::spawn_blocking(move || decoded(&bytes)).await;
-                decoding.map_err(|e| Failure::Unreadable(e.to_string()))??
-            };
-            Ok(Answer { body, warnings })
+            Ok((bytes, warnings))
         };
         let answer = match tokio::time::timeout(self.timeout, exchange).await {
             Ok(answer) => answer,
@@ -233,18 +237,7 @@ impl Cluster {
         next: &str,
         metadata_only: bool,
     ) -> Result<Value, Failure> {
-        let mut path = format!("{}?limit={PAGE}", call.path());
-        for (key, value) in
-            [("labelSelector", select.labels), ("fieldSelector", select.fields), ("continue", next)]
-        {
-            if !value.is_empty() {
-                path += &format!("&{key}={}", escape(value));
-            }
-        }
-        let mut request = get(&path);
-        if metadata_only {
-            request.headers_mut().insert(header::ACCEPT, METADATA_LIST);
-        }
+        let request = page_request(call, select, next, metadata_only);
         self.send(request).await.map(|answer| answer.body)
     }
 
@@ -261,24 +254,42 @@ impl Cluster {
         }
         let mut items = Vec::new();
         let mut next = String::new();
+        // The page before is decoded while the next one is on its way.
+        let mut decoding = None;
         loop {
-            let mut body = match self.page(call, select, &next, false).await {
-                Ok(body) => body,
+            let request = page_request(call, select, &next, false);
+            let bytes = match self.fetch(request).await {
+                Ok((bytes, _)) => bytes,
                 Err(Failure::Refused(refusal)) if refusal.code == 404 => return Ok(None),
                 // The token of the next page has expired: begin again rather than miss objects.
                 Err(Failure::Refused(refusal)) if refusal.code == 410 && !next.is_empty() => {
                     items.clear();
                     next.clear();
+                    decoding = None;
                     continue;
                 }
                 Err(failure) => return Err(failure),
             };
-            if let Some(Value::Array(page)) = body.get_mut("items").map(Value::take) {
-                items.extend(page);
+            let token = pages::token(&bytes);
+            let before = decoding.replace(tokio::spawn(beside(bytes, page)));
+            if let Some(before) = before {
+                items.extend(joined(before).await?.items());
             }
-            match body.pointer("/metadata/continue").and_then(Value::as_str) {
-                Some(token) if !token.is_empty() => token.clone_into(&mut next),
-                Some(_) | None => return Ok(Some(items)),
+            next = match token {
+                Some(token) => token,
+                None => {
+                    let Some(this) = decoding.take() else { return Ok(Some(items)) };
+                    let this = joined(this).await?;
+                    let token = this.token().to_owned();
+                    items.extend(this.items());
+                    token
+                }
+            };
+            if next.is_empty() {
+                if let Some(last) = decoding.take() {
+                    items.extend(joined(last).await?.items());
+                }
+                return Ok(Some(items));
             }
         }
     }
@@ -369,9 +380,51 @@ impl Cluster {
 
 /// The JSON of an answer, or its text where it is none.
 fn decoded(bytes: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(bytes)
+    pages::object(bytes)
         .or_else(|_| std::str::from_utf8(bytes).map(|text| Value::from(text.to_owned())))
         .map_err(|e| Failure::Unreadable(e.to_string()))
+}
+
+fn page(bytes: &[u8]) -> Result<Page, Failure> {
+    Page::decode(bytes).map_err(|e| Failure::Unreadable(e.to_string()))
+}
+
+/// Decodes bytes, where they are many on a thread that does nothing else: other answers go on being read meanwhile.
+async fn beside<T: Send + 'static>(
+    bytes: Bytes,
+    decode: fn(&[u8]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    if bytes.len() < LARGE {
+        return decode(&bytes);
+    }
+    joined(tokio::task::spawn_blocking(move || decode(&bytes))).await
+}
+
+/// Waits for a task.
+async fn joined<T>(task: JoinHandle<Result<T, Failure>>) -> Result<T, Failure> {
+    task.await.map_err(|e| Failure::Unreadable(e.to_string()))?
+}
+
+/// The request for a page of a list: the first where `next` is empty, else the one that it names.
+fn page_request(
+    call: &Call<'_>,
+    select: &Select<'_>,
+    next: &str,
+    metadata_only: bool,
+) -> Request<Body> {
+    let mut path = format!("{}?limit={PAGE}", call.path());
+    for (key, value) in
+        [("labelSelector", select.labels), ("fieldSelector", select.fields), ("continue", next)]
+    {
+        if !value.is_empty() {
+            path += &format!("&{key}={}", escape(value));
+        }
+    }
+    let mut request = get(&path);
+    if metadata_only {
+        request.headers_mut().insert(header::ACCEPT, METADATA_LIST);
+    }
+    request
 }
 
 /// The text of a `299` warning header: `299 - "text"`.

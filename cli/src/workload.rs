@@ -71,12 +71,17 @@ impl Workload {
 
     /// Pods that run or have ended well, and pods that there should be; of an array, its tasks.
     pub(crate) fn ready(&self) -> (usize, usize) {
+        self.ready_in(self.state().phase)
+    }
+
+    /// Does the same where its phase is known.
+    pub(crate) fn ready_in(&self, phase: Phase) -> (usize, usize) {
         let ready = self.pods.iter().filter(|pod| phase::is_ready(pod)).count();
         if let Some(tasks) = self.tasks() {
             return (ready.min(tasks), tasks);
         }
         // Pods that only helped are gone by then.
-        if self.state().phase == Phase::Succeeded {
+        if phase == Phase::Succeeded {
             return (ready, self.pods.len());
         }
         (ready, self.at_once().max(self.pods.len()))

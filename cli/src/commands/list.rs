@@ -141,6 +141,8 @@ impl Find for Args {
             let of = if all == 0 { String::new() } else { format!("; there are {all} others") };
             context.out.talk(&format!("no workloads in {place}{of}"));
         }
+        // Thousands of objects take a while to give back, which nobody should wait for.
+        tokio::task::spawn_blocking(|| drop(loaded));
         Ok(report)
     }
 }
@@ -198,7 +200,7 @@ fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
 
 fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
     let state = workload.state();
-    let (ready, wanted) = workload.ready();
+    let (ready, wanted) = workload.ready_in(state.phase);
     // Work that has ended asks for nothing; what it still holds is worth a look.
     let gpus = if state.phase.is_over() { workload.gpus_held() } else { workload.gpus() };
     let message = state.message.as_deref().map_or_else(|| "-".to_owned(), |m| m.replace('\n', " "));

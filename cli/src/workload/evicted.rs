@@ -66,11 +66,11 @@ fn mark_recorded(workloads: &mut Vec<Workload>, mut days: Vec<Day>, now: Timesta
         }
     }
     for workload in workloads.iter_mut().filter(|workload| workload.eviction.is_none()) {
+        let Some((_, record)) = newest.get(&workload.uid) else { continue };
+        let Some(row) = since_start(workload, record) else { continue };
         let phase = workload.state().phase;
-        if (phase.is_queued() || phase == Phase::Failed)
-            && let Some((_, record)) = newest.get(&workload.uid)
-        {
-            workload.eviction = since_start(workload, record).map(|row| of_row(row, &record.name));
+        if phase.is_queued() || phase == Phase::Failed {
+            workload.eviction = Some(of_row(row, &record.name));
         }
     }
     for (uid, (namespace, record)) in newest {

@@ -75,9 +75,13 @@ pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
     let mut events: Vec<&Value> = events.iter().collect();
     events.sort_by_key(|event| when(event));
     for workload in workloads.iter_mut() {
+        let mut mine =
+            events.iter().copied().filter(|event| is_eviction_of(event, workload)).peekable();
+        if mine.peek().is_none() {
+            continue;
+        }
         let phase = workload.state().phase;
         if phase.is_queued() || phase == Phase::Failed {
-            let mine = events.iter().copied().filter(|event| is_eviction_of(event, workload));
             workload.eviction = Eviction::last(mine);
         }
     }

@@ -286,7 +286,7 @@ impl<'c> Priorities<'c> {
 
     /// Groups in the order of their turns.
     fn sorted<'g>(&self, mut groups: Vec<&'g Value>) -> Vec<&'g Value> {
-        groups.sort_by_key(|group| {
+        groups.sort_by_cached_key(|group| {
             let meta = &group["metadata"];
             let priority = self.of_group(group);
             (Reverse(priority), text(&meta["creationTimestamp"]), text(&meta["uid"]))
