@@ -202,7 +202,7 @@ pub(crate) async fn delete_collection(
     if target.kind.namespaced && target.namespace.is_empty() {
         return Err(Refusal::method_not_allowed());
     }
-    let objects = selection.of(&api.read(), &target.kind);
+    let objects = selection.of(&api.read(), &target.kind, usize::MAX);
     let mut warnings = Vec::new();
     for object in &objects {
         let mut one = target.clone();

@@ -115,8 +115,8 @@ impl Selection {
             && self.fields.matches(value)
     }
 
-    /// The selected objects of the current state, in order.
-    pub(crate) fn of(&self, state: &State, kind: &Kind) -> Vec<Arc<Object>> {
+    /// The selected objects of the current state, in order; not more than so many.
+    pub(crate) fn of(&self, state: &State, kind: &Kind, most: usize) -> Vec<Arc<Object>> {
         let Some(found) = state.store.table(&kind.table) else { return Vec::new() };
         if let (Some(name), false) =
             (self.fields.name(), self.namespace.is_empty() && kind.namespaced)
@@ -125,7 +125,7 @@ impl Selection {
             return one.filter(|object| self.matches(&object.value)).cloned().into_iter().collect();
         }
         let objects = found.in_namespace(&self.namespace);
-        objects.filter(|object| self.matches(&object.value)).cloned().collect()
+        objects.filter(|object| self.matches(&object.value)).take(most).cloned().collect()
     }
 }
 
@@ -213,22 +213,29 @@ fn list_text(target: &Target, objects: &[Arc<Object>], metadata: &Value) -> Byte
 fn page(state: &State, target: &Target, params: &Params, selection: &Selection) -> ApiResult<Page> {
     let table = state.store.table(&target.kind.table).ok_or_else(Refusal::no_such_path)?;
     let (version, start) = list_position(state, params)?;
-    let mut objects = if version == state.store.version() {
-        selection.of(state, &target.kind)
-    } else {
+    let limit =
+        params.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    // Only without a selector is told how many are left.
+    let is_counted = selection.labels.is_empty() && selection.fields.is_empty();
+    let most = if is_counted { usize::MAX } else { limit.saturating_add(1) };
+    let is_selected = |object: &&Arc<Object>| selection.matches(&object.value);
+    let is_as_it_was = table.since(version).is_some_and(|mut later| later.next().is_none());
+    let mut objects: Vec<Arc<Object>> = if !is_as_it_was {
         let past: BTreeMap<Key, Arc<Object>> = table.at(version).ok_or_else(|| {
             Refusal::expired(
                 "The provided continue parameter is too old to display a consistent list result. You can start a \
                  new list without the continue parameter.",
             )
         })?;
-        past.into_values().filter(|object| selection.matches(&object.value)).collect()
+        let first = start.unwrap_or_else(|| Key::new("", ""));
+        let from = past.range(first..).map(|(_, object)| object);
+        from.filter(is_selected).take(most).cloned().collect()
+    } else if let Some(start) = start {
+        let from = table.in_namespace_from(&selection.namespace, start);
+        from.filter(is_selected).take(most).cloned().collect()
+    } else {
+        selection.of(state, &target.kind, most)
     };
-    if let Some(start) = start {
-        objects.retain(|object| Key::of(&object.value) >= start);
-    }
-    let limit =
-        params.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let next = objects.get(limit).map(|object| (Key::of(&object.value), objects.len() - limit));
     objects.truncate(limit);
     Ok(Page { objects, version, next })

@@ -97,7 +97,16 @@ impl Table {
 
     /// The objects of a namespace (all when empty), in order of namespace and name.
     pub(crate) fn in_namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<Object>> {
-        let first = Key::new(namespace, "");
+        self.in_namespace_from(namespace, Key::new(namespace, ""))
+    }
+
+    /// Those of them from a key on.
+    pub(crate) fn in_namespace_from(
+        &self,
+        namespace: &str,
+        first: Key,
+    ) -> impl Iterator<Item = &Arc<Object>> {
+        let first = first.max(Key::new(namespace, ""));
         let namespace = namespace.to_owned();
         self.objects
             .range(first..)

@@ -64,7 +64,7 @@ pub(crate) fn watch(
         ended: false,
     };
     if from_state {
-        let objects = watcher.selection.of(&state, &target.kind);
+        let objects = watcher.selection.of(&state, &target.kind, usize::MAX);
         drop(state);
         for object in &objects {
             watcher.emit("ADDED", object);
