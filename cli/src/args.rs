@@ -188,11 +188,10 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Cli, Stop> {
     if argv.len() <= 1 {
         argv.push("--help".into());
     }
-    let typed = meant::path(&argv);
     command()
-        .try_get_matches_from(argv)
+        .try_get_matches_from(&argv)
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .map_err(|error| stop(&error, &typed))
+        .map_err(|error| stop(&error, &meant::path(&argv)))
 }
 
 fn stop(error: &clap::Error, typed: &str) -> Stop {

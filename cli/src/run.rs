@@ -180,12 +180,16 @@ fn check_cluster(command: &Command, globals: &Globals) -> Result<(), Error> {
 /// Replaces an alias of the configuration at the command's place by the words it stands for.
 fn expand_alias(argv: Vec<OsString>, context: &Context) -> Vec<OsString> {
     let Some(word) = argv.get(1).and_then(|w| w.to_str()) else { return argv };
-    if context.is_given() || word.starts_with('-') || command().find_subcommand(word).is_some() {
+    if context.is_given() || word.starts_with('-') {
         return argv;
     }
     // A broken file is reported by the command itself.
     let Ok(settings) = Settings::load(&context.env, &context.dir, &|| None) else { return argv };
     let Some(expansion) = settings.alias(word) else { return argv };
+    // Asked last: the tree of all commands takes longer to build than the settings to read.
+    if command().find_subcommand(word).is_some() {
+        return argv;
+    }
     let words = expansion.split_whitespace().map(OsString::from);
     argv[..1].iter().cloned().chain(words).chain(argv[2..].iter().cloned()).collect()
 }
