@@ -142,6 +142,18 @@ impl Context {
         Ok(cluster)
     }
 
+    /// The server and the namespace as the flags, the settings and the kubeconfig name them, without a client; none where
+    /// these name no server.
+    pub(crate) fn place(&self) -> Option<(String, String)> {
+        if let Some(cluster) = &self.given {
+            return Some((cluster.place.server.clone(), cluster.namespace.clone()));
+        }
+        let (server, namespace) = Cluster::named(&self.globals, &self.env)?;
+        let setting = || self.settings.get("namespace").map(|setting| setting.value.clone());
+        let wanted = self.globals.namespace.clone().or_else(setting);
+        Some((server, wanted.unwrap_or(namespace)))
+    }
+
     /// Has the command work in a namespace, as `-n` does.
     pub(crate) fn work_in(&mut self, namespace: &str) {
         self.globals.namespace = Some(namespace.to_owned());

@@ -52,6 +52,23 @@ impl Cluster {
         lines.into_iter().map(|line| shown(line).trim_end().to_owned()).collect()
     }
 
+    /// The server and the namespace that the flags and the kubeconfig name; none where they name no server.
+    pub(crate) fn named(
+        globals: &Globals,
+        env: &BTreeMap<String, String>,
+    ) -> Option<(String, String)> {
+        let kubeconfig = read(&files(globals, env), globals).ok().flatten().unwrap_or_default();
+        let current = globals.context.as_ref().or(kubeconfig.current_context.as_ref());
+        let context = kubeconfig.contexts.iter().find(|context| Some(&context.name) == current);
+        let context = context.and_then(|context| context.context.as_ref());
+        let wanted = globals.cluster.as_ref().or(context.map(|context| &context.cluster));
+        let cluster = kubeconfig.clusters.iter().find(|cluster| Some(&cluster.name) == wanted);
+        let of_file = cluster.and_then(|cluster| cluster.cluster.as_ref()?.server.clone());
+        let server = globals.server.clone().or(of_file)?;
+        let namespace = context.and_then(|context| context.namespace.clone());
+        Some((server, namespace.unwrap_or_else(|| "default".to_owned())))
+    }
+
     /// Reads the kubeconfig, or the account of the pod that this runs in. Makes no request.
     pub(crate) async fn connect(
         globals: &Globals,

@@ -150,7 +150,7 @@ fn takes_file(words: &[OsString], tree: &clap::Command) -> bool {
 }
 
 async fn candidates(words: &[OsString], tree: clap::Command, context: &mut Context) -> Vec<String> {
-    let mut command = places::with_names(tree.name("kubectl-kai"));
+    let mut command = places::with_names(tree.name("kubectl-kai"), words);
     let index = words.len();
     let args =
         std::iter::once(OsString::from("kubectl-kai")).chain(words.iter().cloned()).collect();

@@ -130,13 +130,17 @@ async fn of_cluster(
         let (all, _) = crate::commands::submit::library::all(context).await;
         return all.iter().map(|one| clean(&one.name).into_owned()).collect();
     }
-    let Ok(cluster) = context.cluster().await else { return Vec::new() };
     // Ranks are of one workload, whose name is part of the question.
     let about = if asked.what == What::Ranks { workload_of(asked.words) } else { String::new() };
-    let file = cache.map(|folder| folder.join(file_name(asked.what, &about, &cluster)));
+    // The kubeconfig alone says which file it is: a client that is not needed takes longer to make.
+    let place = context.place();
+    let file = cache.zip(place).map(|(folder, (server, namespace))| {
+        folder.join(file_name(asked.what, &about, &server, &namespace))
+    });
     if let Some(all) = file.as_deref().and_then(fresh) {
         return all;
     }
+    let Ok(cluster) = context.cluster().await else { return Vec::new() };
     let Some(all) = ask(asked.what, &about, &cluster).await else { return Vec::new() };
     if let Some(file) = &file {
         keep(file, &all);
@@ -270,8 +274,8 @@ fn folder(globals: &Globals, context: &Context) -> Option<PathBuf> {
 }
 
 /// One file for each cluster, namespace, and thing that is asked about.
-fn file_name(what: What, about: &str, cluster: &Cluster) -> String {
-    let place = format!("{}-{}-{about}", cluster.place.server, cluster.namespace);
+fn file_name(what: What, about: &str, server: &str, namespace: &str) -> String {
+    let place = format!("{server}-{namespace}-{about}");
     let safe: String =
         place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     format!("{}-{safe}.json", what.mark().trim_start_matches('\u{1}'))

@@ -1,6 +1,6 @@
 //! Says which arguments take names that only the cluster, the kubeconfig or the settings know.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 use clap::Command;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
@@ -24,12 +24,26 @@ const OF_WORKLOADS: [&str; 11] = [
     "history",
 ];
 
-/// The command tree with places for names that are not known yet.
-pub(super) fn with_names(tree: Command) -> Command {
+/// The command tree with places for names that are not known yet. Commands that are not among the words keep their name
+/// and what is said about it: the flags of the others are most of the tree, and each takes time at every key press.
+pub(super) fn with_names(tree: Command, words: &[OsString]) -> Command {
     tree.mut_args(|arg| add("", arg)).mut_subcommands(|command| {
         let name = command.get_name().to_owned();
-        below(command, &name)
+        let is_typed = std::iter::once(name.as_str())
+            .chain(command.get_all_aliases())
+            .any(|name| words.iter().any(|word| word == name));
+        if is_typed { below(command, &name) } else { bare(&command, name) }
     })
+}
+
+/// A command without its flags and its subcommands.
+fn bare(command: &Command, name: String) -> Command {
+    let aliases: Vec<String> = command.get_visible_aliases().map(str::to_owned).collect();
+    let bare = Command::new(name).hide(command.is_hide_set()).visible_aliases(aliases);
+    match command.get_about() {
+        Some(about) => bare.about(about.clone()),
+        None => bare,
+    }
 }
 
 fn below(command: Command, path: &str) -> Command {
@@ -97,6 +111,21 @@ fn keys(current: &OsStr) -> Vec<CompletionCandidate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_command_that_is_typed_keeps_its_flags() {
+        let submit = Command::new("submit").alias("run").about("Submit").arg(clap::Arg::new("x"));
+        let tree = Command::new("kai").subcommand(submit);
+        let args = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let tree = with_names(tree.clone(), &words);
+            let submit = tree.find_subcommand("submit").expect("it is there");
+            let about = submit.get_about().map(ToString::to_string);
+            assert_eq!(about.as_deref(), Some("Submit"), "{words:?}");
+            submit.get_arguments().count()
+        };
+        assert_eq!([args(&["s"]), args(&["submit", ""]), args(&["run", ""])], [0, 1, 1]);
+    }
 
     #[test]
     fn what_takes_names_offers_them() {
