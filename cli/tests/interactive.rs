@@ -20,7 +20,8 @@ fn run(kubeconfig: &str, line: &str) -> String {
 }
 
 fn start(kubeconfig: &str, line: &str) -> Pty {
-    Pty::start(kubeconfig, &line.split(' ').collect::<Vec<_>>())
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-kai"));
+    Pty::run(command.args(line.split(' ')).env_clear().env("KUBECONFIG", kubeconfig))
 }
 
 #[test]

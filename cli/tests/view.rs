@@ -18,6 +18,11 @@ fn run(kubeconfig: &str, line: &str) {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+fn start(kubeconfig: &str, words: &[&str]) -> Pty {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-kai"));
+    Pty::run(command.args(words).env_clear().env("KUBECONFIG", kubeconfig))
+}
+
 #[test]
 fn the_view_follows_the_cluster_and_gives_the_terminal_back() {
     let (_sandbox, kubeconfig) = Sandbox::start("2xH100:8");
@@ -25,7 +30,7 @@ fn the_view_follows_the_cluster_and_gives_the_terminal_back() {
     run(&kubeconfig, "wait big --for running --quiet");
     run(&kubeconfig, "submit job more --gpu 8 --workers 2 --image busybox --quiet -- sleep 100000");
 
-    let mut view = Pty::start(&kubeconfig, &["top", "-i"]);
+    let mut view = start(&kubeconfig, &["top", "-i"]);
     view.wait(&["WAITING 1", "16/16 GPUs held, 0 free", "aaaaaaaa", "it needs 2 whole nodes"], &[]);
     view.press("e");
     view.wait(&["kubectl kai explain job/more", "more waits: it needs 2 whole nodes"], &["NODES"]);
@@ -44,12 +49,12 @@ fn the_view_follows_the_cluster_and_gives_the_terminal_back() {
     view.press("q");
     assert_eq!(view.end().code(), Some(0));
 
-    let mut view = Pty::start(&kubeconfig, &["top", "-i", "--ascii"]);
+    let mut view = start(&kubeconfig, &["top", "-i", "--ascii"]);
     view.wait(&["WAITING 2"], &["─"]);
     view.press("\x03");
     assert_eq!(view.end().code(), Some(130));
 
-    let view = Pty::start(&kubeconfig, &["top", "-i"]);
+    let view = start(&kubeconfig, &["top", "-i"]);
     view.wait(&["WAITING 2"], &[]);
     let pid = Pid::from_child(&view.child);
     kill_process(pid, Signal::TERM).expect("it runs");

@@ -98,3 +98,39 @@ fn failed(error: &io::Error) -> Error {
     let what = format!("failed to draw on the terminal: {error}");
     Problem::new(number::FILE, Exit::Failure, what).into()
 }
+
+#[cfg(test)]
+#[path = "../../tests/terminal/mod.rs"]
+mod pty;
+
+#[cfg(test)]
+mod tests {
+    use std::mem::ManuallyDrop;
+    use std::process::Command;
+
+    use super::pty::Pty;
+    use super::*;
+
+    /// Set where the test below is to panic: in a process that has a terminal.
+    const PANICS: &str = "PANICS_IN_A_TERMINAL";
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_it_tells_why() {
+        if std::env::var_os(PANICS).is_some() {
+            // In a release build nothing is dropped: a panic ends the process.
+            let mut terminal = ManuallyDrop::new(Terminal::open().expect("it is a terminal"));
+            terminal.draw(|frame| frame.render_widget("the view", frame.area())).expect("it draws");
+            // Somebody looks at it and presses a key.
+            events().blocking_recv();
+            panic!("it broke");
+        }
+        let this = "print::terminal::tests::a_panic_gives_the_terminal_back_before_it_tells_why";
+        let program = std::env::current_exe().expect("it runs");
+        let mut command = Command::new(program);
+        let mut again = Pty::run(command.args(["--exact", this, "--nocapture"]).env(PANICS, "1"));
+        again.wait(&["the view"], &[]);
+        again.press("x");
+        again.wait(&["it broke"], &["the view"]);
+        assert!(!again.end().success());
+    }
+}

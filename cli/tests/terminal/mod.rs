@@ -24,7 +24,8 @@ pub(crate) struct Pty {
 }
 
 impl Pty {
-    pub(crate) fn start(kubeconfig: &str, words: &[&str]) -> Self {
+    /// Runs a command in it.
+    pub(crate) fn run(command: &mut Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
@@ -33,10 +34,8 @@ impl Pty {
         let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
         let line = OpenOptions::new().read(true).write(true).open(path).expect("it is there");
         let side = || line.try_clone().expect("a handle");
-        let child = Command::new(env!("CARGO_BIN_EXE_kubectl-kai"))
-            .args(words)
-            .env_clear()
-            .envs([("KUBECONFIG", kubeconfig), ("TERM", "xterm-256color"), ("LANG", "C.UTF-8")])
+        let child = command
+            .envs([("TERM", "xterm-256color"), ("LANG", "C.UTF-8")])
             .stdin(side())
             .stdout(side())
             .stderr(side())
