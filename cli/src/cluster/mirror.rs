@@ -88,18 +88,20 @@ impl Mirror {
         };
         let mut known = list.known.clone();
         let told = known.wait_for(|known| !matches!(known, Known::Nothing)).await;
-        match told.map(|told| told.clone()) {
-            Ok(Known::Objects(objects)) => Ok(Some(objects.into_values().collect())),
-            Ok(Known::Failed(Failure::Refused(refusal))) if refusal.code == 404 => Ok(None),
-            Ok(Known::Failed(failure)) => {
-                // What was refused stays so; who was not there may come back.
-                if failure.code().is_none() {
-                    self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-                }
-                Err(failure)
+        let failure = match told.as_deref() {
+            Ok(Known::Objects(objects)) => return Ok(Some(objects.values().cloned().collect())),
+            Ok(Known::Failed(Failure::Refused(refusal))) if refusal.code == 404 => return Ok(None),
+            Ok(Known::Failed(failure)) => failure.clone(),
+            Ok(Known::Nothing) | Err(_) => {
+                return Err(Failure::Unreachable("the watch ended".into()));
             }
-            Ok(Known::Nothing) | Err(_) => Err(Failure::Unreachable("the watch ended".into())),
+        };
+        drop(told);
+        // What was refused stays so; who was not there may come back.
+        if failure.code().is_none() {
+            self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         }
+        Err(failure)
     }
 
     /// Reads one object as a list of one; `Err` where that may not be listed, so that it has to be read by itself.

@@ -106,17 +106,30 @@ async fn nodes(cluster: &Cluster) -> Result<Option<Vec<Value>>, Error> {
     }
 }
 
-/// Drops what the view never shows of an object, before it is kept.
+/// Drops what the view never shows of an object, before it is kept: of a pod, and of the templates of pods.
 pub(super) fn slim(object: &mut Value) {
-    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else { return };
-    for list in ["containers", "initContainers"] {
-        let containers = spec.get_mut(list).and_then(Value::as_array_mut);
-        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
-            container.retain(|key, _| matches!(key.as_str(), "name" | "resources"));
-        }
-    }
-    if spec.contains_key("containers") {
+    let Some(spec) = object.get_mut("spec") else { return };
+    slim_templates(spec);
+    if let Some(spec) = spec.as_object_mut().filter(|spec| spec.contains_key("containers")) {
         spec.retain(|key, _| is_of_pods(key));
+    }
+}
+
+/// Leaves of containers, wherever they are, what they are called and what they ask for.
+fn slim_templates(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for list in ["containers", "initContainers"] {
+                let containers = fields.get_mut(list).and_then(Value::as_array_mut);
+                for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+                    container.retain(|key, _| matches!(key.as_str(), "name" | "resources"));
+                }
+            }
+            fields.remove("volumes");
+            fields.values_mut().for_each(slim_templates);
+        }
+        Value::Array(all) => all.iter_mut().for_each(slim_templates),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

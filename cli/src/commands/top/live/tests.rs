@@ -279,7 +279,7 @@ fn a_workload_keeps_its_letter_while_it_holds_devices() {
 }
 
 #[test]
-fn only_what_the_view_shows_is_kept_of_a_pod() {
+fn only_what_the_view_shows_is_kept_of_pods_and_templates() {
     let mut pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n", "volumes": [],
         "tolerations": [], "containers": [{"name": "c", "env": [], "resources": {"limits": {}}}]}});
     super::read::slim(&mut pod);
@@ -291,4 +291,9 @@ fn only_what_the_view_shows_is_kept_of_a_pod() {
     let mut node = json!({"spec": {"taints": [1], "podCIDR": "x"}});
     super::read::slim(&mut node);
     assert_eq!(node["spec"]["taints"], json!([1]));
+    let mut job = json!({"spec": {"replicas": 2, "tasks": [{"template": {"spec": {"volumes": [1],
+        "containers": [{"name": "c", "env": [1], "resources": {"limits": {}}}]}}}]}});
+    super::read::slim(&mut job);
+    let spec = json!({"containers": [{"name": "c", "resources": {"limits": {}}}]});
+    assert_eq!(job, json!({"spec": {"replicas": 2, "tasks": [{"template": {"spec": spec}}]}}));
 }
