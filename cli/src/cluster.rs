@@ -18,6 +18,7 @@ mod pages;
 pub(crate) mod queue;
 pub(crate) mod records;
 mod resource;
+mod roles;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,11 +88,13 @@ pub(crate) struct Call<'a> {
     pub(crate) resource: &'a Resource,
     pub(crate) namespace: Option<&'a str>,
     pub(crate) name: &'a str,
+    /// Names the right that the user needs next, for what is done with the answer.
+    pub(crate) then: Option<&'static str>,
 }
 
 impl<'a> Call<'a> {
     pub(crate) fn new(verb: &'static str, resource: &'a Resource) -> Self {
-        Self { verb, resource, namespace: None, name: "" }
+        Self { verb, resource, namespace: None, name: "", then: None }
     }
 
     pub(crate) fn namespace(mut self, namespace: Option<&'a str>) -> Self {
@@ -101,6 +104,11 @@ impl<'a> Call<'a> {
 
     pub(crate) fn name(mut self, name: &'a str) -> Self {
         self.name = name;
+        self
+    }
+
+    pub(crate) fn then(mut self, verb: &'static str) -> Self {
+        self.then = Some(verb);
         self
     }
 

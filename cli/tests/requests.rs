@@ -72,7 +72,7 @@ async fn admit(kubeconfig: &str, user: &str, namespace: &str) {
     let client = kube::Client::try_from(config.expect("it is complete")).expect("a client");
     let binding = serde_json::json!({
         "metadata": {"name": user},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kai-user"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kai-submitter"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
     });
     let binding = serde_json::from_value(binding).expect("it is one");

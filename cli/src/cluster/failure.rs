@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Call, Place, kinds};
+use super::{Call, Place, roles};
 use crate::print::error::{Exit, Problem, number};
 use crate::print::output::clean;
 
@@ -267,20 +267,21 @@ pub(crate) fn forbidden(call: &Call<'_>, user: &str) -> Problem {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
         .collect();
-    let scoped = call.namespace.filter(|_| call.resource.namespaced);
-    let (role, binding, end) = match scoped {
+    let bound = |scoped: Option<&str>| match scoped {
         Some(namespace) => ("role", "rolebinding", format!(" -n {namespace}")),
         None => ("clusterrole", "clusterrolebinding", String::new()),
     };
-    if let Some(role) = role_of_ours(call) {
-        let kai = format!("{short}-{role}");
-        let kai = kai.to_ascii_lowercase();
+    if let Some(role) = roles::with(call) {
+        let (_, binding, end) =
+            bound(call.namespace.filter(|_| roles::is_bound_in_namespace(call)));
+        let kai = format!("{short}-{role}").to_ascii_lowercase();
         return Problem::new(number::FORBIDDEN, Exit::Forbidden, what)
             .line(format!("an administrator can grant all that {role} may:"))
             .line(format!(
                 "  kubectl create {binding} {kai} --clusterrole={role} --{flag}={subject}{end}"
             ));
     }
+    let (role, binding, end) = bound(call.namespace.filter(|_| call.resource.namespaced));
     Problem::new(number::FORBIDDEN, Exit::Forbidden, what)
         .line("an administrator can grant it:")
         .line(format!(
@@ -289,38 +290,6 @@ pub(crate) fn forbidden(call: &Call<'_>, user: &str) -> Problem {
         ))
         .line(format!("  kubectl create {binding} {name} --{role}={name} --{flag}={subject}{end}"))
 }
-
-/// The role that `install` ships for what a call does: of users in their namespaces, and of those who look at a cluster.
-fn role_of_ours(call: &Call<'_>) -> Option<&'static str> {
-    let (resource, reads) = (call.resource, matches!(call.verb, "get" | "list" | "watch"));
-    let in_rbac = resource.in_rbac();
-    if resource.namespaced && call.namespace.is_some() {
-        let read_only = ["podgroups.scheduling.run.ai", "events", "pods/log"];
-        let is_workload = kinds::KINDS.iter().any(|kind| {
-            let plural =
-                kind.plural == resource.plural && resource.api_version().starts_with(kind.group);
-            plural && OF_USERS.contains(&kind.group)
-        });
-        let covered = is_workload || (reads && read_only.contains(&in_rbac.as_str()));
-        return covered.then_some("kai-user");
-    }
-    let seen = ["nodes", "namespaces", "pods", "events", "priorityclasses.scheduling.k8s.io"];
-    let is_ours = in_rbac.ends_with(".scheduling.run.ai") || in_rbac.ends_with(".kai.scheduler");
-    (reads && (seen.contains(&in_rbac.as_str()) || is_ours)).then_some("kai-viewer")
-}
-
-/// Groups of the workloads that `kai-user` may submit.
-const OF_USERS: [&str; 9] = [
-    "",
-    "batch",
-    "apps",
-    "kubeflow.org",
-    "trainer.kubeflow.org",
-    "ray.io",
-    "jobset.x-k8s.io",
-    "leaderworkerset.x-k8s.io",
-    "argoproj.io",
-];
 
 #[cfg(test)]
 mod tests {
@@ -340,7 +309,7 @@ mod tests {
             "create",
             &Resource::new("batch/v1", "Job", "jobs"),
             Some("ml"),
-            "kubectl create rolebinding ana-kai-user --clusterrole=kai-user --user=ana@corp -n ml",
+            "kubectl create rolebinding ana-kai-submitter --clusterrole=kai-submitter --user=ana@corp -n ml",
         );
         check_grant(
             "list",
@@ -349,10 +318,28 @@ mod tests {
             "kubectl create clusterrolebinding ana-kai-viewer --clusterrole=kai-viewer --user=ana@corp",
         );
         check_grant(
-            "get",
+            "update",
+            &Resource::new("scheduling.run.ai/v2", "Queue", "queues").cluster_wide(),
+            None,
+            "kubectl create clusterrolebinding ana-kai-queue-admin --clusterrole=kai-queue-admin --user=ana@corp",
+        );
+        check_grant(
+            "patch",
+            &Resource::new("kai.scheduler/v1", "Config", "configs").cluster_wide(),
+            None,
+            "kubectl create clusterrolebinding ana-kai-admin --clusterrole=kai-admin --user=ana@corp",
+        );
+        check_grant(
+            "create",
+            &Resource::new("v1", "Pod", "pods/exec"),
+            Some("ml"),
+            "kubectl create rolebinding ana-kai-submitter --clusterrole=kai-submitter --user=ana@corp -n ml",
+        );
+        check_grant(
+            "list",
             &Resource::new("v1", "Secret", "secrets"),
             Some("ml"),
-            "kubectl create role ana-get-secrets --verb=get --resource=secrets -n ml",
+            "kubectl create role ana-list-secrets --verb=list --resource=secrets -n ml",
         );
     }
 

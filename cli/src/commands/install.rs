@@ -149,12 +149,26 @@ impl ObjectArgs {
 /// What the user has to know: see `design` of the CLI for the codes.
 pub async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
     match args.command {
-        None => install(args.apply, context).await,
-        Some(Command::Apply(apply)) => install(apply, context).await,
+        None => install(args.apply, context).await.map_err(of_administrators),
+        Some(Command::Apply(apply)) => install(apply, context).await.map_err(of_administrators),
         Some(Command::Render(objects)) => render(&objects, context),
         Some(Command::Status(status)) => status::run(&status, context).await,
-        Some(Command::Remove(remove)) => remove::run(remove, context).await,
+        Some(Command::Remove(remove)) => {
+            remove::run(remove, context).await.map_err(of_administrators)
+        }
     }
+}
+
+/// Says of a missing right who has all that an installation takes: one right after another would not help.
+fn of_administrators(error: Error) -> Error {
+    let Error::Problems(mut problems) = error else { return error };
+    for problem in problems.iter_mut().filter(|problem| problem.number == number::FORBIDDEN) {
+        problem.lines = vec![
+            "an installation makes definitions and roles, which takes all rights in the cluster".into(),
+            "have an administrator of the cluster (ClusterRole cluster-admin) do it, or apply: kubectl kai install render".into(),
+        ];
+    }
+    Error::Problems(problems)
 }
 
 fn render(args: &ObjectArgs, context: &mut Context) -> Result<Exit, Error> {

@@ -129,11 +129,23 @@ pub(crate) async fn top(
 /// The server cannot be asked, KAI is not installed, or queues may not be read.
 pub(crate) async fn read(cluster: &Cluster) -> Result<Queues, Error> {
     let resource = names::queues();
-    let call = Call::new("list", &resource);
-    match cluster.list(&call, &Select::default()).await {
+    read_by(&Call::new("list", &resource), cluster).await
+}
+
+/// Reads all queues for a change of some of them, whose right is named too where reading is refused.
+///
+/// # Errors
+/// As [`read`].
+async fn read_to(verb: &'static str, cluster: &Cluster) -> Result<Queues, Error> {
+    let resource = names::queues();
+    read_by(&Call::new("list", &resource).then(verb), cluster).await
+}
+
+async fn read_by(call: &Call<'_>, cluster: &Cluster) -> Result<Queues, Error> {
+    match cluster.list(call, &Select::default()).await {
         Ok(Some(objects)) => Ok(Queues::read(objects)),
         Ok(None) => Err(not_installed(cluster)),
-        Err(failure) => Err(cluster.explain(&call, &failure)),
+        Err(failure) => Err(cluster.explain(call, &failure)),
     }
 }
 

@@ -224,7 +224,7 @@ pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, 
         return printed(object, "created (dry run)", &format, context);
     }
     let cluster = context.cluster().await?;
-    let queues = super::read(&cluster).await?;
+    let queues = super::read_to("create", &cluster).await?;
     if let Some(parent) = &args.parent {
         if !queues.0.contains_key(parent) {
             return Err(queues.unknown(parent).into());
@@ -294,7 +294,7 @@ pub(super) async fn set(args: Set, context: &mut Context) -> Result<Exit, Error>
             .into());
     }
     let cluster = context.cluster().await?;
-    let queues = super::read(&cluster).await?;
+    let queues = super::read_to("patch", &cluster).await?;
     let Some(queue) = queues.0.get(&args.name) else {
         return Err(queues.unknown(&args.name).into());
     };
@@ -348,7 +348,7 @@ fn plan(queues: &Queues, name: &str, patch: &Value, after: &Value, context: &mut
 /// Runs `queues delete`.
 pub(super) async fn delete(args: Delete, context: &mut Context) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
-    let (queues, uses) = futures::join!(super::read(&cluster), super::uses(&cluster));
+    let (queues, uses) = futures::join!(super::read_to("delete", &cluster), super::uses(&cluster));
     let queues = queues?;
     let mut problems = Vec::new();
     for name in &args.names {

@@ -49,7 +49,7 @@ pub(super) async fn release(args: Halt, context: &mut Context) -> Result<Exit, E
 async fn each(args: &Halt, is_hold: bool, context: &mut Context) -> Result<Exit, Error> {
     args.how.reach()?;
     let cluster = context.cluster().await?;
-    let queues = super::read(&cluster).await?;
+    let queues = super::read_to("patch", &cluster).await?;
     // Each once, in the order in which they were typed: a second write would meet the first one's version.
     let mut seen = BTreeSet::new();
     let names = args.names.iter().filter(|name| seen.insert(*name));

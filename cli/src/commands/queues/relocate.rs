@@ -26,7 +26,7 @@ pub(crate) struct Move {
 pub(super) async fn relocate(args: Move, context: &mut Context) -> Result<Exit, Error> {
     args.how.reach()?;
     let cluster = context.cluster().await?;
-    let (queues, uses) = futures::join!(super::read(&cluster), super::uses(&cluster));
+    let (queues, uses) = futures::join!(super::read_to("patch", &cluster), super::uses(&cluster));
     let queues = queues?;
     let Move { name, parent, how } = args;
     check(&queues, &name, &parent)?;
