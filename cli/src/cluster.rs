@@ -283,15 +283,14 @@ impl Cluster {
             if let Some(before) = before {
                 items.extend(joined(before).await?.items());
             }
-            next = match token {
-                Some(token) => token,
-                None => {
-                    let Some(this) = decoding.take() else { return Ok(Some(items)) };
-                    let this = joined(this).await?;
-                    let token = this.token().to_owned();
-                    items.extend(this.items());
-                    token
-                }
+            next = if let Some(token) = token {
+                token
+            } else {
+                let Some(this) = decoding.take() else { return Ok(Some(items)) };
+                let this = joined(this).await?;
+                let token = this.token().to_owned();
+                items.extend(this.items());
+                token
             };
             if next.is_empty() {
                 if let Some(last) = decoding.take() {

@@ -128,20 +128,13 @@ impl<'de> Visitor<'de> for Within {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
         while let Some(key) = access.next_key::<String>()? {
-            match (self, key.as_str()) {
-                (Self::Metadata, "managedFields") => {
-                    access.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-                (_, "metadata") => {
-                    let value = access.next_value_seed(Self::Metadata)?;
-                    fields.insert(key, value);
-                }
-                _ => {
-                    let value = access.next_value_seed(Self::Object)?;
-                    fields.insert(key, value);
-                }
+            if matches!(self, Self::Metadata) && key == "managedFields" {
+                access.next_value::<IgnoredAny>()?;
+                continue;
             }
+            let within = if key == "metadata" { Self::Metadata } else { Self::Object };
+            let value = access.next_value_seed(within)?;
+            fields.insert(key, value);
         }
         Ok(Value::Object(fields))
     }
