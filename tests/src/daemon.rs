@@ -127,10 +127,16 @@ fn build() -> Result<PathBuf> {
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
+    // What is said of the test's own package: build scripts of dependencies would run again for it, here and in the next
+    // build.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     let status = command
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
-        // The test's own; a build script of a dependency would be run again for it, here and in the next build.
-        .env_remove("CARGO_MANIFEST_DIR")
         .env("CARGO_TARGET_DIR", folder.parent().context("target/PROFILE has a parent")?)
         .status()?;
     ensure!(status.success(), "cargo build failed with {status}");

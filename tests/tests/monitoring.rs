@@ -1,4 +1,4 @@
-//! Queries of `deploy/monitoring`: they are of metrics that the daemons have, in PromQL that promtool reads, and alerts fire
+//! Queries of `deploy/monitoring`: they are of metrics that the daemons have, in `PromQL` that promtool reads, and alerts fire
 //! where they should.
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]

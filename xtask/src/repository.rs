@@ -72,10 +72,17 @@ fn walk(root: &Path) -> Vec<String> {
     found
 }
 
-/// A command that runs in the root.
+/// A command that runs in the root, without what cargo told this task of its own package: some build scripts run again
+/// where that is another than in the build before, and all that depends on them is built again.
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 

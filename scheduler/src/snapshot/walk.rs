@@ -181,7 +181,7 @@ const BATCHES_AHEAD: usize = 4;
 #[derive(Default)]
 struct Batch {
     json: Vec<u8>,
-    /// Where each ends.
+    /// Gives the end of each.
     ends: Vec<usize>,
 }
 
