@@ -7,7 +7,7 @@ use std::{fs, net::TcpListener, path::Path, time::Duration};
 use anyhow::{Context as _, Result, bail, ensure};
 use kai_api::names::component;
 use kai_podgrouper::Args;
-use kai_tests::control_plane::{ControlPlane, assets, client};
+use kai_tests::control_plane::{ControlPlane, assets, client, http_get};
 use kube::{
     Client, Config,
     api::{Api, DynamicObject, Patch, PatchParams, PostParams},
@@ -351,6 +351,17 @@ async fn until_mutated(client: &Client) -> Result<()> {
     .await
 }
 
+/// Waits until the podgrouper has marked a pod: it is asked about that change too.
+async fn until_grouped(client: &Client, name: &str) -> Result<()> {
+    let path = format!("/api/v1/namespaces/default/pods/{name}");
+    eventually("the pod is grouped", async || {
+        let pod: Value = client.request(http_get(&path)).await?;
+        let is_grouped = pod["metadata"]["annotations"]["pod-group-name"].is_string();
+        Ok(if is_grouped { Ok(()) } else { Err(pod["metadata"].to_string()) })
+    })
+    .await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pods_are_mutated_and_judged_as_the_config_says() -> Result<()> {
     let Some(plane) = start("admission").await? else { return Ok(()) };
@@ -369,6 +380,7 @@ async fn pods_are_mutated_and_judged_as_the_config_says() -> Result<()> {
     assert_eq!(container["envFrom"][0]["configMapRef"]["name"], format!("{map}-0-evar"));
     assert_eq!(made["spec"]["volumes"][0]["configMap"]["name"], format!("{map}-0"));
     assert_eq!(made["spec"]["runtimeClassName"], "nvidia");
+    until_grouped(&admin, "half").await?;
     refusals(&admin).await?;
     nobody_else_is_asked_about(&admin, &podgrouper).await?;
     switches(&admin).await?;
