@@ -1,12 +1,6 @@
 //! One pass over `snapshot.json`: its parts by name, its objects one by one.
 
-use std::{
-    io::Read,
-    mem::take,
-    panic::resume_unwind,
-    sync::mpsc::{self, Receiver, SyncSender},
-    thread,
-};
+use std::{io::Read, mem::take};
 
 use super::{
     arrays::{self, Array},
@@ -35,7 +29,7 @@ const HEADS: [(&str, Head); 5] = [
 ];
 
 /// Holds what a pass does with what it comes by. Errors say what is wrong; where is known here.
-pub(super) trait Pass: Send {
+pub(super) trait Pass {
     /// A part, whole.
     fn head(&mut self, head: Head, json: &[u8]) -> Result<(), String>;
     /// The objects are next: whether they are wanted now.
@@ -105,110 +99,24 @@ impl<R: Read> Walk<R> {
         Ok(())
     }
 
-    /// Reads an array: this thread takes the text apart while another one takes the objects in, which is more work.
     fn array(&mut self, array: &'static Array, pass: &mut impl Pass) -> Result<(), Fault> {
         let of_array = format!("rawObjects.{}", array.key);
         self.place.clone_from(&of_array);
         if self.splitter.open(b'[')? {
-            let (read, taken) = thread::scope(|scope| -> Result<_, Fault> {
-                let (sender, batches) = mpsc::sync_channel(BATCHES_AHEAD);
-                let pass = &mut *pass;
-                let taker = thread::Builder::new()
-                    .spawn_scoped(scope, move || take_in(array, pass, &batches))?;
-                let read = self.read(&sender);
-                drop(sender);
-                Ok((read, taker.join().unwrap_or_else(|panic| resume_unwind(panic))))
-            })?;
-            // What was read before comes first.
-            taken.and(read).map_err(|wrong| {
-                if let Some(index) = wrong.index {
-                    self.place = format!("{of_array}[{index}]");
+            let mut is_first = true;
+            let mut index = 0_usize;
+            while self.splitter.item(&mut is_first)? {
+                let result = match self.splitter.value() {
+                    Ok(json) => pass.object(array, json).map_err(Fault::Value),
+                    Err(fault) => Err(fault),
+                };
+                if let Err(fault) = result {
+                    self.place = format!("{}[{index}]", take(&mut self.place));
+                    return Err(fault);
                 }
-                wrong.fault
-            })?;
+                index += 1;
+            }
         }
         pass.passed(array).map_err(Fault::Value)
     }
-
-    /// Hands on the objects of an array that was opened, in batches, until its end or until nobody takes them any more.
-    ///
-    /// # Errors
-    /// The text cannot be taken apart.
-    fn read(&mut self, sender: &SyncSender<Batch>) -> Result<(), Wrong> {
-        let mut batch = Batch::default();
-        let mut is_first = true;
-        let mut index = 0_usize;
-        loop {
-            let result = match self.splitter.item(&mut is_first) {
-                Ok(true) => {
-                    self.splitter.value().map_err(|fault| Wrong::at(index, fault)).map(Some)
-                }
-                Ok(false) => Ok(None),
-                Err(fault) => Err(Wrong { index: None, fault }),
-            };
-            let result = result.map(|json| json.map(|json| batch.push(json)));
-            let is_over = !matches!(result, Ok(Some(())));
-            if is_over || batch.json.len() >= BATCH_BYTES {
-                let is_taken = sender.send(take(&mut batch)).is_ok();
-                if is_over || !is_taken {
-                    return result.map(|_| ());
-                }
-            }
-            index += 1;
-        }
-    }
-}
-
-/// Says what is wrong with an array.
-struct Wrong {
-    /// The object with which it is; none where it is between two of them.
-    index: Option<usize>,
-    fault: Fault,
-}
-
-impl Wrong {
-    fn at(index: usize, fault: Fault) -> Self {
-        Self { index: Some(index), fault }
-    }
-}
-
-/// Bytes of objects that are handed on at once.
-const BATCH_BYTES: usize = 256 << 10;
-/// Batches that wait at most.
-const BATCHES_AHEAD: usize = 4;
-
-/// Objects, one behind the other.
-#[derive(Default)]
-struct Batch {
-    json: Vec<u8>,
-    /// Gives the end of each.
-    ends: Vec<usize>,
-}
-
-impl Batch {
-    fn push(&mut self, json: &[u8]) {
-        self.json.extend_from_slice(json);
-        self.ends.push(self.json.len());
-    }
-
-    fn objects(&self) -> impl Iterator<Item = &[u8]> {
-        let begins = [0].into_iter().chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(begin, end)| &self.json[begin..*end])
-    }
-}
-
-/// Takes objects in as they come, up to the first that is wrong: which it is.
-fn take_in(
-    array: &'static Array,
-    pass: &mut impl Pass,
-    batches: &Receiver<Batch>,
-) -> Result<(), Wrong> {
-    let mut index = 0_usize;
-    for batch in batches {
-        for json in batch.objects() {
-            pass.object(array, json).map_err(|what| Wrong::at(index, Fault::Value(what)))?;
-            index += 1;
-        }
-    }
-    Ok(())
 }
