@@ -163,10 +163,12 @@ impl BreakPoint {
     }
 }
 
-/// Writes of the Lease and events change nothing that others rest on, and there may be any number of them.
+/// Writes of the Lease and events change nothing that others rest on, and there may be any number of them; a dry run
+/// changes nothing at all.
 fn is_counted(request: &Request<Body>) -> bool {
     let path = request.uri().path();
-    let is_aside = path.contains("/leases") || path.contains("/events");
+    let is_dry = request.uri().query().is_some_and(|query| query.contains("dryRun=All"));
+    let is_aside = path.contains("/leases") || path.contains("/events") || is_dry;
     *request.method() != Method::GET && !is_aside
 }
 

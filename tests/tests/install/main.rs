@@ -3,6 +3,8 @@
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
 mod adopt;
+mod interrupted;
+mod leader;
 mod remove;
 
 use std::{path::Path, process::Output, time::Duration};
