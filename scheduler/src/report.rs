@@ -157,9 +157,11 @@ impl Report {
         let report = desired(view);
         let Events { mut tasks, are_early } = self.events(&report, view, dispatch, *now);
         let change = match conditions(&report, record, &dispatch.pool) {
-            _ if are_early => None,
-            Some(conditions) => Some(GroupChange::Conditions(conditions)),
-            None => self.explain(group, explanation(&report.standing, view), record, *now),
+            Some(conditions) if !are_early => Some(GroupChange::Conditions(conditions)),
+            // While the condition must not be said anew yet, the explanation may.
+            Some(_) | None => {
+                self.explain(group, explanation(&report.standing, view), record, *now)
+            }
         };
         if let Some(change) = change {
             log_reason(group, record, &change, names);
