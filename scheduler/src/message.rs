@@ -27,7 +27,7 @@ mod task;
 
 pub use eviction::eviction;
 pub use explanation::explanation;
-pub use sentence::{Asked, Need, larger_than_all_nodes, larger_than_nodes, split};
+pub use sentence::{Asked, Need, Reason, larger_than_all_nodes, larger_than_nodes, reason, split};
 
 /// Says why a group waits, as conditions and events say it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

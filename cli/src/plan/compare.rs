@@ -7,7 +7,7 @@ use std::thread;
 use kai_engine::{
     Cluster as Engine, Eviction, GroupId, Limit, NodeId, PodId, QueueId, QueueLane, Timestamp, Why,
 };
-use kai_scheduler::message;
+use kai_scheduler::message::{self, Asked, Reason};
 use kai_scheduler::names::Number;
 use kai_sim::forecast::{Draw, Drawn, Forecast};
 
@@ -170,6 +170,7 @@ impl<'c> Comparison<'c> {
         placed.sort_by(|a, b| a.pod.cmp(&b.pod));
         let is_told = hidden.is_none() && !trial.course.is_running(group);
         let verdict = engine.verdict(group).filter(|_| is_told);
+        let reason = verdict.and_then(|why| self.reason(why, group, engine));
         Fate {
             namespace: namespace.to_owned(),
             name: title::of_group(pod_group),
@@ -178,23 +179,22 @@ impl<'c> Comparison<'c> {
             gpus: decimal(gpus),
             min_pods: engine.sub_groups(group).map(|(_, min, _)| min).sum(),
             pods: placed,
-            code: verdict.and_then(Why::code),
+            code: reason.as_ref().map(|reason| reason.code),
             reason: match hidden {
                 Some(hidden) => Some(format!("whether it can start is not known: {hidden}")),
-                None => verdict.and_then(|why| self.reason(why, group, engine)),
+                None => reason.map(|reason| reason.sentence),
             },
             basis: matches!(start, Start::Later { .. }).then(|| self.basis(trial)),
             start,
         }
     }
 
-    fn reason(&self, why: &Why, group: GroupId, engine: &Engine) -> Option<String> {
+    /// Says why a group waits, as the annotation and every command say it.
+    fn reason(&self, why: &Why, group: GroupId, engine: &Engine) -> Option<Reason> {
         let names = &self.situation.snapshot.ingest.context.names;
-        if let Why::NotReady(unready) = why {
-            return Some(message::not_ready(unready, names));
-        }
-        let waiting = message::Waiting { group: group.number(), facts: engine.group(group), names };
-        message::told(why, waiting).map(|told| told.text())
+        let proofs: Vec<_> = engine.proofs(group).collect();
+        let group = group.number();
+        message::reason(Asked { group, why, proofs: &proofs, cluster: engine, names })
     }
 
     fn basis(&self, trial: &Trial<'_>) -> String {
@@ -209,10 +209,13 @@ impl<'c> Comparison<'c> {
 
     fn endless(&self, trial: &Trial<'_>) -> Option<String> {
         let unknown = self.outlook.ends(&trial.course).unknown;
-        let subject = if unknown == 1 { "1 running workload does" } else { "running workloads do" };
-        let count = if unknown == 1 { String::new() } else { format!("{unknown} ") };
-        (unknown > 0)
-            .then(|| format!("{count}{subject} not say when it ends: no end is counted on"))
+        match unknown {
+            0 => None,
+            1 => Some("1 running workload does not say when it ends: no end is counted on".into()),
+            many => Some(format!(
+                "{many} running workloads do not say when they end: no end is counted on"
+            )),
+        }
     }
 
     /// Says how far it was looked for starts.

@@ -34,7 +34,7 @@ const ALONE_MAX: usize = 16;
 pub(crate) async fn find(workloads: &mut [Workload], cluster: &Cluster, out: &mut Output) {
     let mut waiting: Vec<&mut Workload> = workloads
         .iter_mut()
-        .filter(|workload| workload.state().phase.is_queued() && !workload.groups.is_empty())
+        .filter(|workload| workload.phase().is_queued() && !workload.groups.is_empty())
         .collect();
     if waiting.is_empty() {
         return;

@@ -20,15 +20,15 @@ pub use room::{Need, larger_than_all_nodes, larger_than_nodes, split};
 
 /// Says why a group waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Reason {
+pub struct Reason {
     /// The stable number, as in `KAI1203`.
-    pub(super) code: u16,
+    pub code: u16,
     /// The word for it in tables.
-    pub(super) word: &'static str,
+    pub word: &'static str,
     /// Nothing that ends or is evicted lets the group in.
-    pub(super) never: bool,
+    pub never: bool,
     /// The clause, without a full stop.
-    pub(super) sentence: String,
+    pub sentence: String,
 }
 
 impl Reason {
@@ -69,7 +69,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Says why a group waits; none where it waits for nothing.
-pub(super) fn reason(asked: Asked<'_>) -> Option<Reason> {
+pub fn reason(asked: Asked<'_>) -> Option<Reason> {
     let queue = asked.queue();
     Some(match asked.why {
         Why::Satisfied => return None,

@@ -69,10 +69,9 @@ fn works(
 fn why(fate: &Fate) -> String {
     let mut page = String::new();
     if let (Some(reason), false) = (&fate.reason, is_on_its_way(&fate.start)) {
-        let code = fate.code.map_or_else(String::new, |code| format!("[KAI{code}] "));
-        let reason: Vec<&str> = reason.lines().map(str::trim).collect();
+        let code = fate.code.map_or_else(String::new, |code| format!("  [KAI{code}]"));
         let verb = if matches!(fate.start, Start::Never) { "can never start" } else { "waits" };
-        page += &format!("\n{} {verb}: {code}{}\n", clean(&fate.name), clean(&reason.join(" ")));
+        page += &format!("\n{} {verb}: {}{code}\n", clean(&fate.name), clean(reason));
     }
     if let Some(basis) = &fate.basis {
         page += &format!("When: by {basis}\n");

@@ -316,15 +316,10 @@ fn waiting(snapshot: &Snapshot, plan: &Plan) -> Vec<Waiting> {
         else {
             continue;
         };
-        let facts = snapshot.cluster.group(verdict.group);
-        let waiting = message::Waiting { group, facts, names };
-        let message = match why {
-            kai_engine::Why::NotReady(unready) => message::not_ready(unready, names),
-            other => match message::told(other, waiting) {
-                Some(told) => told.text(),
-                None => continue,
-            },
-        };
+        let cluster = &snapshot.cluster;
+        let proofs: Vec<_> = cluster.proofs(verdict.group).collect();
+        let asked = message::Asked { group, why, proofs: &proofs, cluster, names };
+        let Some(message) = message::reason(asked).map(|reason| reason.sentence) else { continue };
         let (namespace, name) = names.group_name(group);
         let queue = names.queue_of_group(group).to_owned();
         let (namespace, pod_group) = (namespace.to_owned(), name.to_owned());

@@ -67,11 +67,9 @@ fn of_one(fate: &Fate, outcome: &Outcome) -> String {
 }
 
 fn because(fate: &Fate) -> String {
-    let code = fate.code.map_or_else(String::new, |code| format!("[KAI{code}] "));
-    fate.reason.as_ref().map_or_else(String::new, |reason| {
-        let lines: Vec<&str> = reason.lines().map(str::trim).collect();
-        format!(": {code}{}", clean(&lines.join(" ")))
-    })
+    let code = fate.code.map_or_else(String::new, |code| format!(" [KAI{code}]"));
+    let because = |reason: &String| format!(": {}{code}", clean(reason));
+    fate.reason.as_ref().map_or_else(String::new, because)
 }
 
 fn effect(share: &Share) -> String {
