@@ -14,6 +14,8 @@ pub(crate) mod position;
 pub(crate) mod reason;
 pub(crate) mod row;
 
+use std::sync::OnceLock;
+
 use jiff::Timestamp;
 use kai_api::explanation::Explanation;
 use serde_json::Value;
@@ -34,7 +36,7 @@ pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_leaving, is_over
 pub(crate) use position::Position;
 
 /// One workload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Workload {
     /// Its kind; guessed from the `PodGroup` where the object itself was not read.
     pub(crate) resource: Resource,
@@ -61,17 +63,36 @@ pub(crate) struct Workload {
     pub(crate) eta: Option<Eta>,
     /// The queue that is held, its own or one above it, where it waits for that.
     pub(crate) held: Option<String>,
+    /// How it stands, once that was worked out.
+    state: OnceLock<State>,
 }
 
 impl Workload {
-    /// Returns how it stands.
-    pub(crate) fn state(&self) -> State {
-        phase::state(self)
+    /// Returns how it stands: worked out once, from what was read of it by then.
+    pub(crate) fn state(&self) -> &State {
+        self.state.get_or_init(|| phase::state(self))
+    }
+
+    /// Returns its phase.
+    pub(crate) fn phase(&self) -> Phase {
+        self.state().phase
+    }
+
+    /// Notes its last eviction, which is part of how it stands.
+    pub(crate) fn set_eviction(&mut self, eviction: Option<Eviction>) {
+        self.eviction = eviction;
+        self.state.take();
+    }
+
+    /// Notes the queue that is held, which is part of how it stands.
+    pub(crate) fn set_held(&mut self, held: Option<String>) {
+        self.held = held;
+        self.state.take();
     }
 
     /// Pods that run or have ended well, and pods that there should be; of an array, its tasks.
     pub(crate) fn ready(&self) -> (usize, usize) {
-        self.ready_in(self.state().phase)
+        self.ready_in(self.phase())
     }
 
     /// Does the same where its phase is known.
@@ -89,7 +110,7 @@ impl Workload {
 
     /// Returns how many pods it should have at the same time.
     pub(crate) fn at_once(&self) -> usize {
-        let wanted = self.object.as_ref().map_or(0, |object| manifest::demand(object).0);
+        let wanted = self.object.as_ref().map_or(0, |object| manifest::pods(object));
         let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
         usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX)
     }
@@ -115,7 +136,7 @@ impl Workload {
             let claimed = gpu::claimed_milli(&group["status"]["resourcesStatus"]["requested"]);
             total.milli = total.milli.saturating_add(claimed);
         }
-        if self.pods.is_empty() || (total.is_zero() && self.state().phase.is_over()) {
+        if self.pods.is_empty() || (total.is_zero() && self.phase().is_over()) {
             return self
                 .object
                 .as_ref()

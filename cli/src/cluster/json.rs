@@ -7,6 +7,18 @@ pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// Finds the value at a JSON pointer: as [`Value::pointer`], without a copy of each key.
+pub(crate) fn resolve<'v>(object: &'v Value, pointer: &str) -> Option<&'v Value> {
+    if pointer.contains('~') {
+        return object.pointer(pointer);
+    }
+    pointer.split('/').skip(1).try_fold(object, |value, key| match value {
+        Value::Object(map) => map.get(key),
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// The map at a pointer, made with all that leads to it when it is not there.
 pub(crate) fn ensure<'a>(object: &'a mut Value, pointer: &str) -> &'a mut Map<String, Value> {
     let mut value = object;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::cluster::gpu::Total;
-use crate::cluster::json::text;
+use crate::cluster::json::{resolve, text};
 use crate::cluster::kinds::{self, Kind, Shape};
 
 /// One pod template of an object, as JSON pointers into it.
@@ -64,7 +64,7 @@ fn expand(object: &Value, pointer: &str, path: &str, each: &mut dyn FnMut(&str))
         return each(pointer);
     }
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
-    let Some(value) = object.pointer(pointer) else { return };
+    let Some(value) = resolve(object, pointer) else { return };
     let keys: Vec<String> = match (head, value) {
         ("*", Value::Object(map)) => map.keys().cloned().collect(),
         ("*", Value::Array(items)) => (0..items.len()).map(|i| i.to_string()).collect(),
@@ -81,7 +81,7 @@ fn escape(key: &str) -> String {
 }
 
 fn found(object: &Value, pointer: &str, shape: Shape, sites: &mut Vec<Site>) {
-    let Some(value) = object.pointer(pointer) else { return };
+    let Some(value) = resolve(object, pointer) else { return };
     let spec = match shape {
         Shape::Template | Shape::Pod => format!("{pointer}/spec"),
         Shape::Clique => format!("{pointer}/spec/podSpec"),
@@ -93,7 +93,7 @@ fn found(object: &Value, pointer: &str, shape: Shape, sites: &mut Vec<Site>) {
         Shape::Inline | Shape::Spark | Shape::Clique => pointer.to_owned(),
         Shape::Argo => format!("{pointer}/podMetadata"),
     };
-    if !object.pointer(&spec).is_some_and(Value::is_object) {
+    if !resolve(object, &spec).is_some_and(Value::is_object) {
         return;
     }
     let role = role(object, pointer);
@@ -184,10 +184,10 @@ fn repeats(task: &Value) -> u64 {
 fn containers(object: &Value, spec: &str, shape: Shape) -> Vec<String> {
     let model = format!("{spec}/model");
     // KServe makes a container of the model, with its environment and resources.
-    if shape == Shape::Inline && object.pointer(&model).is_some() {
+    if shape == Shape::Inline && resolve(object, &model).is_some() {
         return vec![model];
     }
-    let all = object.pointer(&format!("{spec}/containers")).and_then(Value::as_array);
+    let all = resolve(object, &format!("{spec}/containers")).and_then(Value::as_array);
     (0..all.map_or(0, Vec::len)).map(|i| format!("{spec}/containers/{i}")).collect()
 }
 
@@ -197,7 +197,7 @@ fn role(object: &Value, pointer: &str) -> String {
     while let Some(key) = parts.pop() {
         if key.parse::<usize>().is_ok() {
             let item =
-                object.pointer(&format!("{}/{key}", parts.join("/"))).unwrap_or(&Value::Null);
+                resolve(object, &format!("{}/{key}", parts.join("/"))).unwrap_or(&Value::Null);
             let name =
                 ["groupName", "name"].iter().map(|k| text(&item[*k])).find(|n| !n.is_empty());
             if let Some(name) = name {
@@ -212,10 +212,10 @@ fn role(object: &Value, pointer: &str) -> String {
 
 /// Returns how many pods a template makes, from `replicas` or `parallelism` of the objects around it.
 fn replicas(object: &Value, pointer: &str) -> u64 {
-    let mut count = object.pointer(pointer).and_then(|own| own["instances"].as_u64()).unwrap_or(1);
+    let mut count = resolve(object, pointer).and_then(|own| own["instances"].as_u64()).unwrap_or(1);
     let mut at = pointer;
     while let Some((parent, _)) = at.rsplit_once('/') {
-        let around = object.pointer(parent).unwrap_or(&Value::Null);
+        let around = resolve(object, parent).unwrap_or(&Value::Null);
         let number = |key: &str| around[key].as_u64();
         let here = number("replicas").or_else(|| number("parallelism"));
         let pods = match at.strip_prefix(parent) {
@@ -264,8 +264,9 @@ fn search(value: &Value, pointer: &str, sites: &mut Vec<Site>) {
 
 fn bare(value: &Value, pointer: &str, spec: String, meta: Option<String>) -> Site {
     let inner = spec.strip_prefix(pointer).unwrap_or_default();
-    let count =
-        value.pointer(&format!("{inner}/containers")).and_then(Value::as_array).map_or(0, Vec::len);
+    let count = resolve(value, &format!("{inner}/containers"))
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
     let role =
         pointer.rsplit('/').find(|key| !matches!(*key, "template" | "spec" | "")).unwrap_or("pod");
     Site {
@@ -284,6 +285,11 @@ fn is_pod_spec(value: Option<&Value>) -> bool {
     containers.is_some_and(|all| {
         !all.is_empty() && all.iter().all(|c| c["name"].is_string() || c["image"].is_string())
     })
+}
+
+/// Returns how many pods the object has when all are there; an estimate where controllers decide later.
+pub(crate) fn pods(object: &Value) -> u64 {
+    sites(object).iter().filter(|site| site.makes_pods()).map(|site| site.replicas).sum()
 }
 
 /// Returns what the object asks for when all its pods are there; an estimate where controllers decide later.
@@ -310,7 +316,7 @@ pub(crate) fn tasks(object: &Value) -> Option<u64> {
 
 /// A template as the pod that is made of it.
 pub(crate) fn as_pod(object: &Value, site: &Site) -> Value {
-    let at = |pointer: &str| object.pointer(pointer).cloned().unwrap_or_default();
+    let at = |pointer: &str| resolve(object, pointer).cloned().unwrap_or_default();
     let mut containers: Vec<Value> = site.containers.iter().map(|c| at(c)).collect();
     if site.shape == Shape::Spark {
         containers.push(spark_container(&at(&site.spec)));

@@ -2,6 +2,7 @@
 //!
 //! `metadata.managedFields` is a third to a half of most objects. It is stepped over, so that it costs no memory.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -9,12 +10,52 @@ use serde::{Deserialize, de};
 use serde_json::{Map, Value};
 
 /// A page of a list.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 pub(super) struct Page {
-    metadata: Head,
-    items: Option<Vec<Object>>,
+    token: String,
+    items: Vec<Value>,
 }
+
+/// Says how much of each object is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All but who manages which field.
+    Whole,
+    /// Also without what nobody but nodes and the scheduler reads of pods and of their templates: [`OF_PODS`].
+    Outline,
+}
+
+/// Fields of pods, of their containers and of templates that no table, state or sum is made from.
+const OF_PODS: [&str; 28] = [
+    "affinity",
+    "args",
+    "command",
+    "containerID",
+    "dnsConfig",
+    "dnsPolicy",
+    "enableServiceLinks",
+    "hostAliases",
+    "hostIPs",
+    "imageID",
+    "imagePullPolicy",
+    "imagePullSecrets",
+    "lifecycle",
+    "livenessProbe",
+    "podIPs",
+    "preemptionPolicy",
+    "readinessProbe",
+    "securityContext",
+    "startupProbe",
+    "terminationGracePeriodSeconds",
+    "terminationMessagePath",
+    "terminationMessagePolicy",
+    "tolerations",
+    "topologySpreadConstraints",
+    "volumeDevices",
+    "volumeMounts",
+    "volumes",
+    "workingDir",
+];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -23,23 +64,22 @@ struct Head {
     token: Option<String>,
 }
 
-#[derive(Debug)]
-struct Object(Value);
-
 impl Page {
     /// Decodes a page.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
+    pub(super) fn decode(bytes: &[u8], detail: Detail) -> Result<Self, serde_json::Error> {
+        let mut from = serde_json::Deserializer::from_slice(bytes);
+        let page = from.deserialize_map(PageOf(detail))?;
+        from.end().map(|()| page)
     }
 
     /// Returns the token of the page after it; empty where it is the last one.
     pub(super) fn token(&self) -> &str {
-        self.metadata.token.as_deref().unwrap_or_default()
+        &self.token
     }
 
     /// Returns its objects.
     pub(super) fn items(self) -> impl Iterator<Item = Value> {
-        self.items.into_iter().flatten().map(|object| object.0)
+        self.items.into_iter()
     }
 }
 
@@ -51,27 +91,84 @@ pub(super) fn token(bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(HEAD_MAX)];
     let end = head.windows(ITEMS.len()).position(|window| window == ITEMS)?;
     let head = [&head[..end], b"}"].concat();
-    let page: Page = serde_json::from_slice(&head).ok()?;
-    Some(page.metadata.token.unwrap_or_default())
+    Some(Page::decode(&head, Detail::Whole).ok()?.token)
 }
 
 /// Decodes an object.
 pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice::<Object>(bytes).map(|object| object.0)
+    let mut from = serde_json::Deserializer::from_slice(bytes);
+    let object = Within::Fields(Detail::Whole).deserialize(&mut from)?;
+    from.end().map(|()| object)
 }
 
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Within::Object.deserialize(deserializer).map(Self)
+/// A key, which is copied only where it is kept.
+#[derive(Deserialize)]
+struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
+
+/// Reads a page, and so much of each object.
+struct PageOf(Detail);
+
+impl<'de> Visitor<'de> for PageOf {
+    type Value = Page;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Page, A::Error> {
+        let mut page = Page::default();
+        while let Some(key) = access.next_key::<Key<'de>>()? {
+            match &*key.0 {
+                "metadata" => {
+                    let head: Option<Head> = access.next_value()?;
+                    page.token = head.and_then(|head| head.token).unwrap_or_default();
+                }
+                "items" => match access.next_value_seed(Within::Fields(self.0))? {
+                    Value::Array(items) => page.items = items,
+                    Value::Null => {}
+                    _ => return Err(de::Error::custom("the items of a list are no list")),
+                },
+                _ => {
+                    access.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(page)
     }
 }
 
 /// Says where a value stands.
 #[derive(Clone, Copy)]
 enum Within {
-    Object,
+    /// Among fields that the API knows.
+    Fields(Detail),
     /// In a field `metadata`.
     Metadata,
+    /// In a map whose keys users choose, such as labels.
+    Map,
+}
+
+impl Within {
+    /// Tells whether a field here is stepped over.
+    fn leaves_out(self, key: &str) -> bool {
+        match self {
+            Self::Fields(Detail::Outline) => OF_PODS.binary_search(&key).is_ok(),
+            Self::Metadata => key == "managedFields",
+            Self::Fields(Detail::Whole) | Self::Map => false,
+        }
+    }
+
+    /// Says where the value of a field stands.
+    fn below(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::Fields(_), "metadata") => Self::Metadata,
+            (Self::Map | Self::Metadata, _)
+            | (Self::Fields(_), "labels" | "annotations" | "matchLabels" | "nodeSelector") => {
+                Self::Map
+            }
+            (Self::Fields(_), _) => self,
+        }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Within {
@@ -119,7 +216,7 @@ impl<'de> Visitor<'de> for Within {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut all = Vec::new();
-        while let Some(one) = access.next_element_seed(Self::Object)? {
+        while let Some(one) = access.next_element_seed(self)? {
             all.push(one);
         }
         Ok(Value::Array(all))
@@ -127,14 +224,13 @@ impl<'de> Visitor<'de> for Within {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
-        while let Some(key) = access.next_key::<String>()? {
-            if matches!(self, Self::Metadata) && key == "managedFields" {
+        while let Some(key) = access.next_key::<Key<'de>>()? {
+            if self.leaves_out(&key.0) {
                 access.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let within = if key == "metadata" { Self::Metadata } else { Self::Object };
-            let value = access.next_value_seed(within)?;
-            fields.insert(key, value);
+            let value = access.next_value_seed(self.below(&key.0))?;
+            fields.insert(key.0.into_owned(), value);
         }
         Ok(Value::Object(fields))
     }
@@ -160,10 +256,31 @@ mod tests {
         assert!(object(b"{\"metadata\": {").is_err());
     }
 
+    #[test]
+    fn an_outline_lacks_what_only_nodes_read_and_keeps_what_users_name() {
+        assert!(OF_PODS.is_sorted());
+        let page = json!({"items": [{
+            "metadata": {"labels": {"env": "prod"}, "annotations": {"command": "kept"}},
+            "spec": {"selector": {"matchLabels": {"env": "prod"}}, "nodeSelector": {"args": "kept"},
+                "volumes": [{"name": "v"}], "template": {"metadata": {"labels": {"env": "prod"}},
+                "spec": {"containers": [{"name": "c", "args": ["a"], "resources": {}}]}}}}]});
+        let whole = page["items"][0].clone();
+        let mut outline = whole.clone();
+        outline["spec"].as_object_mut().map(|spec| spec.shift_remove("volumes"));
+        let container = &mut outline["spec"]["template"]["spec"]["containers"][0];
+        container.as_object_mut().map(|fields| fields.shift_remove("args"));
+        let text = page.to_string();
+        for (detail, expect) in [(Detail::Whole, whole), (Detail::Outline, outline)] {
+            let decoded = Page::decode(text.as_bytes(), detail).expect("it is a page");
+            let items: Vec<Value> = decoded.items().collect();
+            assert_eq!(items, [expect], "{detail:?}");
+        }
+    }
+
     /// The token that the head of a page tells, and the one that the whole page does.
     fn check(page: &str, head: Option<&str>, whole: &str) {
         assert_eq!(token(page.as_bytes()).as_deref(), head, "{page}");
-        let decoded = Page::decode(page.as_bytes()).expect("it is a page");
+        let decoded = Page::decode(page.as_bytes(), Detail::Whole).expect("it is a page");
         assert_eq!(decoded.token(), whole, "{page}");
     }
 

@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use kai_api::daily_record::{DailyRecordSpec, WorkloadRecord};
 use kai_api::names::label;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::json::text;
@@ -54,7 +55,7 @@ pub(crate) async fn read(
 
 /// One object. What a newer version writes and this one cannot read is left out.
 pub(crate) fn parse(object: &Value) -> Option<Day> {
-    let spec: DailyRecordSpec = serde_json::from_value(object["spec"].clone()).ok()?;
+    let spec = DailyRecordSpec::deserialize(&object["spec"]).ok()?;
     let date = spec.day.parse().ok()?;
     let namespace = text(&object["metadata"]["namespace"]).to_owned();
     Some(Day { namespace, date, workloads: spec.workloads })

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::escape;
 
 /// A kind as the API serves it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Resource {
     /// API group; empty for the core.
     pub(crate) group: String,

@@ -73,11 +73,7 @@ async fn find(args: &Args, context: &mut Context, format: &Format) -> Result<Rep
     let (events, line, ()) = futures::join!(
         history::of_one(&cluster, &one),
         async {
-            if one.state().phase.is_queued() {
-                line(&cluster, &one).await.ok().flatten()
-            } else {
-                None
-            }
+            if one.phase().is_queued() { line(&cluster, &one).await.ok().flatten() } else { None }
         },
         on_devices::find(std::slice::from_mut(&mut workload), &cluster, depth),
     );
@@ -89,7 +85,7 @@ async fn find(args: &Args, context: &mut Context, format: &Format) -> Result<Rep
     let (queues, capacity) = futures::join!(crate::cluster::queue::readable(&cluster), async {
         // Only what waits may wait for ever, and our scheduler says so itself.
         let is_told = workload.explanation.is_some();
-        let waits = workload.state().phase == Phase::Pending;
+        let waits = workload.phase() == Phase::Pending;
         if waits && !is_told { Capacity::read(&cluster).await } else { None }
     });
     let queues = queues.ok().flatten();
@@ -149,7 +145,7 @@ fn objects(page: &mut Page, workload: &Workload) {
 
 fn next(page: &mut Page, workload: &Workload) {
     let (name, namespace) = (&workload.name, &workload.namespace);
-    let phase = workload.state().phase;
+    let phase = workload.phase();
     let first = match phase {
         Phase::Suspended => format!("kubectl kai resume -n {namespace} {name}"),
         _ if phase.is_queued() => format!("kubectl kai explain -n {namespace} {name}"),

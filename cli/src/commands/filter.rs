@@ -85,7 +85,7 @@ impl Filter {
         };
         loaded.workloads.retain(|workload| {
             queues.as_ref().is_none_or(|queues| queues.contains(&workload.queue))
-                && (self.status.is_empty() || self.status.contains(&workload.state().phase))
+                && (self.status.is_empty() || self.status.contains(&workload.phase()))
                 && self.kind.as_ref().is_none_or(|kind| is_kind(workload, kind))
                 && selector.as_ref().is_none_or(|selector| selector.matches(workload.labels()))
                 && fields.as_ref().is_none_or(|fields| has_fields(workload, fields))

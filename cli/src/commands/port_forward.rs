@@ -220,7 +220,7 @@ impl Way<'_> {
                         clean(&workload.name),
                         clean(&state.show())
                     ));
-                    said = Some(state);
+                    said = Some(state.clone());
                 }
                 out.wait_for(&format!("waiting until {} runs", workload.name));
             }

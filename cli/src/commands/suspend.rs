@@ -67,7 +67,7 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
             Ok(patch) => steps.push(Step { workload, patch }),
             Err(problem) if is_named(workload) => problems.push(problem),
             // What has ended was not meant by a queue or a label.
-            Err(_) if workload.state().phase.is_over() => {}
+            Err(_) if workload.phase().is_over() => {}
             Err(problem) => context.out.warn(&format!("left as it is: {}", problem.what)),
         }
     }

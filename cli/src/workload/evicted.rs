@@ -68,9 +68,9 @@ fn mark_recorded(workloads: &mut Vec<Workload>, mut days: Vec<Day>, now: Timesta
     for workload in workloads.iter_mut().filter(|workload| workload.eviction.is_none()) {
         let Some((_, record)) = newest.get(&workload.uid) else { continue };
         let Some(row) = since_start(workload, record) else { continue };
-        let phase = workload.state().phase;
+        let phase = workload.phase();
         if phase.is_queued() || phase == Phase::Failed {
-            workload.eviction = Some(of_row(row, &record.name));
+            workload.set_eviction(Some(of_row(row, &record.name)));
         }
     }
     for (uid, (namespace, record)) in newest {

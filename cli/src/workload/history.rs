@@ -1,6 +1,6 @@
 //! Describes what events tell of a workload, also of pods and `PodGroups` of it that are no more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use kai_api::names::{annotation, event};
@@ -73,16 +73,21 @@ pub(crate) async fn evictions(
 /// Adds evictions to the workloads that they are of. Pure.
 pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
     let mut events: Vec<&Value> = events.iter().collect();
-    events.sort_by_key(|event| when(event));
+    events.sort_by_cached_key(|event| when(event));
+    let places = Places::of_events(&events);
     for workload in workloads.iter_mut() {
-        let mut mine =
-            events.iter().copied().filter(|event| is_eviction_of(event, workload)).peekable();
-        if mine.peek().is_none() {
+        let mine: Vec<&Value> = places
+            .of(workload)
+            .into_iter()
+            .map(|at| events[at])
+            .filter(|event| is_eviction_of(event, workload))
+            .collect();
+        if mine.is_empty() {
             continue;
         }
-        let phase = workload.state().phase;
+        let phase = workload.phase();
         if phase.is_queued() || phase == Phase::Failed {
-            workload.eviction = Eviction::last(mine);
+            workload.set_eviction(Eviction::last(mine));
         }
     }
     let mut gone: Vec<Workload> = Vec::new();
@@ -95,11 +100,39 @@ pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
         }
         let pod = json!({"metadata": {"namespace": namespace, "name": name}});
         let mut workload = Workload::of_pod(&pod);
-        workload.eviction = Eviction::last([*event]);
+        workload.set_eviction(Eviction::last([*event]));
         gone.push(workload);
     }
     workloads.extend(gone);
     workloads.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+}
+
+/// Finds events by what they are of, so that not every workload is compared with every event.
+struct Places<'e> {
+    by_uid: HashMap<&'e str, Vec<usize>>,
+    /// By the namespace, and the name of the workload after that of the object.
+    by_name: HashMap<(&'e str, &'e str), Vec<usize>>,
+}
+
+impl<'e> Places<'e> {
+    fn of_events(events: &[&'e Value]) -> Self {
+        let mut places = Self { by_uid: HashMap::new(), by_name: HashMap::new() };
+        for (at, event) in events.iter().enumerate() {
+            let object = &event["involvedObject"];
+            let name = (text(&object["namespace"]), named(text(&object["name"])));
+            places.by_uid.entry(text(&object["uid"])).or_default().push(at);
+            places.by_name.entry(name).or_default().push(at);
+        }
+        places
+    }
+
+    /// The events that may be of a workload, in their order.
+    fn of(&self, workload: &Workload) -> BTreeSet<usize> {
+        let groups = workload.groups.iter();
+        let uids = groups.filter_map(|group| self.by_uid.get(text(&group["metadata"]["uid"])));
+        let name = (workload.namespace.as_str(), workload.name.as_str());
+        uids.chain(self.by_name.get(&name)).flatten().copied().collect()
+    }
 }
 
 /// Tells whether a pod was evicted that was a workload by itself: its `PodGroup` has its name.

@@ -34,8 +34,8 @@ pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<L
     let everything = Select::default();
     let scheduled = Select { fields: &ours, ..Select::default() };
     let (groups_read, pods_read, objects) = join3(
-        cluster.list(&group_call, &everything),
-        cluster.list(&pod_call, &scheduled),
+        cluster.outline(&group_call, &everything),
+        cluster.outline(&pod_call, &scheduled),
         objects(cluster, namespace),
     )
     .await;
@@ -70,7 +70,8 @@ pub(super) async fn mark_held(workloads: &mut [Workload], cluster: &Cluster) {
     }
     let Some(queues) = readable(cluster).await.ok().flatten() else { return };
     for workload in workloads.iter_mut().filter(|workload| is_at_limit(workload)) {
-        workload.held = queues.held(&workload.queue).map(|queue| queue.name.clone());
+        let held = queues.held(&workload.queue).map(|queue| queue.name.clone());
+        workload.set_held(held);
     }
 }
 
@@ -130,7 +131,7 @@ async fn one_kind(
         return (kind, resource, Ok(None));
     }
     let call = Call::new("list", &resource).namespace(namespace);
-    let mut found = cluster.list(&call, &Select { labels: names::QUEUE, fields: "" }).await;
+    let mut found = cluster.outline(&call, &Select { labels: names::QUEUE, fields: "" }).await;
     if let Ok(Some(items)) = &mut found {
         // Items of a list do not say what they are.
         for item in items {
@@ -271,14 +272,7 @@ impl Assembly {
             queue: queue_label(&object).into(),
             created: created(&object),
             object: Some(object),
-            groups: Vec::new(),
-            pods: Vec::new(),
-            position: None,
-            explanation: None,
-            eviction: None,
-            devices: Vec::new(),
-            eta: None,
-            held: None,
+            ..Workload::default()
         });
     }
 
@@ -320,15 +314,7 @@ impl Assembly {
                 uid: get("uid").unwrap_or_else(|| text(&owner["uid"]).to_owned()),
                 queue: queue.clone(),
                 created: created(&group),
-                object: None,
-                groups: Vec::new(),
-                pods: Vec::new(),
-                position: None,
-                explanation: None,
-                eviction: None,
-                devices: Vec::new(),
-                eta: None,
-                held: None,
+                ..Workload::default()
             })
         });
         self.by_group.insert((namespace, name), at);
@@ -384,15 +370,7 @@ impl Workload {
             uid: text(&maker["uid"]).into(),
             queue: queue_label(pod).into(),
             created: created(pod),
-            object: None,
-            groups: Vec::new(),
-            pods: Vec::new(),
-            position: None,
-            explanation: None,
-            eviction: None,
-            devices: Vec::new(),
-            eta: None,
-            held: None,
+            ..Self::default()
         }
     }
 }

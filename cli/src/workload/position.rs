@@ -59,14 +59,14 @@ impl Loaded {
     }
 
     fn waits(&self) -> bool {
-        self.workloads.iter().any(|workload| workload.state().phase.is_queued())
+        self.workloads.iter().any(|workload| workload.phase().is_queued())
     }
 
     fn take(&mut self, places: &Places) {
         for workload in &mut self.workloads {
             let own = workload.groups.iter().filter_map(|group| places.get(&key(group)));
             let first = own.min().copied();
-            workload.position = first.filter(|_| workload.state().phase.is_queued());
+            workload.position = first.filter(|_| workload.phase().is_queued());
         }
     }
 }

@@ -126,7 +126,7 @@ fn nodes(explanation: &Explanation) -> Option<(&'static str, String)> {
 }
 
 fn order(known: &Known) -> Option<(&'static str, String)> {
-    let line = known.line.as_ref().filter(|_| known.workload.state().phase != Phase::Running)?;
+    let line = known.line.as_ref().filter(|_| known.workload.phase() != Phase::Running)?;
     let ahead: Vec<&str> = line.ahead.iter().take(AHEAD_SHOWN).map(String::as_str).collect();
     let more = line.ahead.len().saturating_sub(AHEAD_SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -47,7 +47,7 @@ impl Known {
         let place =
             namespace.map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
         let workload = find(cluster, namespace, name).await?.one(name, &place)?.clone();
-        let phase = workload.state().phase;
+        let phase = workload.phase();
         let (events, queues, line, other_scheduler, silent_seconds) = futures::join!(
             history::of_one(cluster, &workload),
             async { crate::cluster::queue::readable(cluster).await.ok().flatten() },

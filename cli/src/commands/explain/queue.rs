@@ -89,7 +89,7 @@ async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
     let told = told.flat_map(|told| &told.queues).find(|queue| queue.name == name);
     let of_queue = loaded.workloads.iter().filter(|one| one.queue == name);
     let (mut held, mut waits) = (Total::default(), Total::default());
-    for workload in of_queue.clone().filter(|one| !one.state().phase.is_over()) {
+    for workload in of_queue.clone().filter(|one| !one.phase().is_over()) {
         let holds = workload.gpus_held();
         waits.add(&workload.gpus().less(&holds), 1);
         held.add(&holds, 1);

@@ -65,7 +65,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Adds a workload.
     pub(super) fn add(&mut self, workload: &Workload) {
-        let phase = workload.state().phase;
+        let phase = workload.phase();
         let held = workload.gpus_held();
         self.workloads += 1;
         if phase.is_over() {

@@ -110,7 +110,7 @@ impl Following<'_> {
             let line = format!("-- {} {}{message} --", workload.name, state.show());
             self.out.talk(&Style::Dim.paint(&clean(&line)));
         }
-        self.state = Some(state);
+        self.state = Some(state.clone());
     }
 
     /// Begins to read those that have started since.

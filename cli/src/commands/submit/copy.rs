@@ -51,15 +51,12 @@ pub(super) async fn document(
     Ok((document, copy))
 }
 
-/// The object itself; it is read once more where the list did not have it.
+/// Reads the object itself: a list leaves parts of it out.
 async fn read(workload: &Workload, cluster: &Cluster) -> Result<(Value, Resource), Error> {
     let resource = &workload.resource;
     let known = kinds::find(&resource.api_version(), &resource.kind);
     let plural = known.map_or(resource.plural.as_str(), |kind| kind.plural);
     let resource = Resource::new(&resource.api_version(), &resource.kind, plural);
-    if let Some(object) = &workload.object {
-        return Ok((object.clone(), resource));
-    }
     let call =
         Call::new("get", &resource).namespace(Some(&workload.namespace)).name(&workload.name);
     let object = if plural.is_empty() {

@@ -257,7 +257,7 @@ impl Seen {
             self.said = now;
         }
         let reached = goal.reached(workload, &state);
-        self.last = Some((workload.clone(), state));
+        self.last = Some((workload.clone(), state.clone()));
         Ok(reached)
     }
 }

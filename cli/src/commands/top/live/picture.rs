@@ -143,7 +143,7 @@ impl Picture {
     pub(super) fn of(parts: Parts<'_>) -> Self {
         let Parts { place, namespace, nodes, queues, told, works, notes } = parts;
         let is_listed = |work: &&Workload| {
-            !work.state().phase.is_over() && namespace.is_none_or(|only| work.namespace == only)
+            !work.phase().is_over() && namespace.is_none_or(|only| work.namespace == only)
         };
         let listed: Vec<&Workload> = works.iter().filter(is_listed).collect();
         let owners = owners(&listed);
@@ -314,7 +314,7 @@ fn work(read: &Workload) -> Work {
         created: read.created,
         nodes: read.nodes().into_iter().map(own).collect(),
         why: own(&why),
-        code: state.code.unwrap_or_default(),
+        code: state.code.clone().unwrap_or_default(),
     }
 }
 
