@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use http::header::{HeaderValue, USER_AGENT};
 use kube::Config;
 use kube::config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
@@ -23,11 +24,18 @@ pub enum Error {
     InCluster(#[source] InClusterError),
 }
 
-/// Reads the file of `--kubeconfig`, with its current context; without one, what a pod is given.
+/// Reads the file of `--kubeconfig`, with its current context; without one, what a pod is given. Requests say who asks, as
+/// `kai-scheduler/0.1.0`, after which the server names the manager of fields.
 ///
 /// # Errors
 /// [`Error`].
-pub async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
+pub async fn config(agent: &'static str, kubeconfig: Option<&Path>) -> Result<Config, Error> {
+    let mut config = read(kubeconfig).await?;
+    config.headers.push((USER_AGENT, HeaderValue::from_static(agent)));
+    Ok(config)
+}
+
+async fn read(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     let Some(path) = kubeconfig else { return Config::incluster().map_err(Error::InCluster) };
     let fail = |source| Error::Kubeconfig { path: path.to_owned(), source: Box::new(source) };
     let file = Kubeconfig::read_from(path).map_err(fail)?;

@@ -56,10 +56,13 @@ async fn start(args: Args) -> Result<(), Error> {
     run(args, client, process::stop_on_signals()).await
 }
 
+/// Names this program in requests.
+const AGENT: &str = concat!("kai-podgrouper/", env!("CARGO_PKG_VERSION"));
+
 /// A client that keeps to `--qps` and `--burst` where they are given: on average so many requests a
 /// second, and never more than the burst at once.
 async fn client(args: &Args) -> Result<Client, Error> {
-    let config = connect::config(args.kubeconfig.as_deref()).await?;
+    let config = connect::config(AGENT, args.kubeconfig.as_deref()).await?;
     let Some(qps) = args.qps.filter(|qps| *qps > 0) else { return Ok(Client::try_from(config)?) };
     let burst = args.burst.max(1);
     let window = Duration::from_secs(u64::from(burst)) / qps;

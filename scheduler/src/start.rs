@@ -72,13 +72,16 @@ pub enum Error {
     LeaseLost(String),
 }
 
+/// Names this program in requests.
+const AGENT: &str = concat!("kai-scheduler/", env!("CARGO_PKG_VERSION"));
+
 /// A client as the command line asks for it. It never retries by itself: what may be sent again is
 /// decided where the write is understood.
 ///
 /// # Errors
 /// [`Error::Connect`], [`Error::Client`].
 pub async fn client(args: &Args) -> Result<Client, Error> {
-    let mut config = connect::config(args.kubeconfig.as_deref()).await?;
+    let mut config = connect::config(AGENT, args.kubeconfig.as_deref()).await?;
     config.default_retry = false;
     Client::try_from(config).map_err(|error| Error::Client(Box::new(error)))
 }

@@ -76,6 +76,8 @@ pub struct Use {
     pub granted: BTreeSet<Right>,
     /// Rights that it lacked.
     pub refused: BTreeSet<Right>,
+    /// What its requests named as the program that sent them.
+    pub agents: BTreeSet<String>,
 }
 
 /// Reads what each account of the system's namespace did, by the audit log.
@@ -104,6 +106,7 @@ pub fn used(log: &Path) -> Result<BTreeMap<String, Use>> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let right = (text(&object["apiGroup"]), resource, text(&event["verb"]));
         let entry = found.entry(account.to_owned()).or_default();
+        entry.agents.insert(text(&event["userAgent"]));
         if event["responseStatus"]["code"] == 403
             && text(&event["responseStatus"]["message"]).contains("cannot")
         {

@@ -15,6 +15,10 @@ use crate::print::output::clean;
 /// A server that takes longer to take a connection is reported rather than waited for.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Names this program in requests.
+const AGENT: http::HeaderValue =
+    http::HeaderValue::from_static(concat!("kubectl-kai/", env!("CARGO_PKG_VERSION")));
+
 impl Cluster {
     /// The context of the flag, else of the kubeconfig; none where there is no kubeconfig to read, which whoever connects
     /// is told.
@@ -91,6 +95,7 @@ impl Cluster {
         };
         override_by_flags(&mut config, globals)?;
         config.connect_timeout = Some(CONNECT_TIMEOUT);
+        config.headers.push((http::header::USER_AGENT, AGENT));
         let timeout = match &globals.request_timeout {
             Some(text) => {
                 crate::print::duration::parse("--request-timeout", text)?.unwrap_or(Duration::MAX)

@@ -90,6 +90,10 @@ fn findings(log: &Path) -> Result<Vec<String>> {
         if account == component::PODGROUPER {
             roles.extend(granted(&deploy("rbac/scale-adjust.yaml"))?);
         }
+        let is_named = |agent: &&String| agent.starts_with(&format!("{account}/"));
+        for agent in of_account.agents.iter().filter(|agent| !is_named(agent)) {
+            findings.push(format!("{account} sends requests as \"{agent}\""));
+        }
         // An API server that has just started refuses for a moment what it allows.
         for (group, resource, verb) in of_account.refused.difference(&of_account.granted) {
             findings.push(format!("{account} may not {verb} {resource}.{group}"));
