@@ -36,6 +36,7 @@ mod logs;
 mod names;
 mod object;
 mod open_api;
+mod open_api_v2;
 mod params;
 mod patch;
 mod protobuf;

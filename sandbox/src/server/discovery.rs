@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::accept::{self, Format};
 use super::api::Api;
 use super::kinds::{Kind, Version};
-use super::open_api;
+use super::{open_api, open_api_v2};
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
 use super::request::Request;
@@ -64,6 +64,9 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
             value["apiVersion"] = json!("v1");
             Ok(reply::json(200, &value))
         }
+        ["openapi", "v2"] => {
+            Ok(reply::whole(200, open_api_v2::MEDIA, open_api_v2::document(&state.kinds)))
+        }
         ["openapi", "v3"] => Ok(reply::json(200, &open_api::index(&state.kinds))),
         ["openapi", "v3", "api", version] => open_api(&state, "", version),
         ["openapi", "v3", "apis", group, version] => open_api(&state, group, version),
@@ -76,7 +79,7 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
 /// The paths of the documents about the server, as `kubectl get --raw /` shows them.
 fn paths(state: &State) -> Vec<String> {
     let mut paths: Vec<String> =
-        ["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].map(str::to_owned).into();
+        ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned).into();
     for (group, versions) in groups(state) {
         let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
         paths.extend(versions.iter().map(|version| format!("{root}/{version}")));

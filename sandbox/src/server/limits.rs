@@ -6,7 +6,7 @@ pub const LIMITS: &[&str] = &[
     "pods/exec runs a stand-in for a shell with a few programs, as containers have no processes; others answer 127, not found",
     "pods/attach shows what a container prints and reads nothing; a forwarded port answers HTTP with one page",
     "answers are JSON or YAML: an Accept header without them answers 406; bodies may be protobuf, CBOR answers 415",
-    "/openapi/v2 is not served; /openapi/v3 holds the first sentence of each description",
+    "/openapi/v2 names the kinds without their fields, as protobuf alone; /openapi/v3 holds the first sentence of each description",
     "unknown query parameters answer 400; kube-apiserver ignores them",
     "webhooks are called by clientConfig.url; one that names a Service fails, by name, as its failurePolicy says",
     "no webhook or policy is asked about reviews, tokens and logs, nor about what the server's own controllers delete",
