@@ -3,16 +3,20 @@
 //! A command that goes on looking (`--watch`, `--live`) reads as often as it likes, with the code that reads once. The
 //! first read of a list opens its watch; from then on the answer is here, and [`Mirror::changed`] says when to look again.
 
+mod object;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
-use kube::api::{Api, ApiResource, DynamicObject};
+use kube::api::{Api, ApiResource};
 use kube::runtime::{WatchStreamExt as _, watcher};
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
+
+use object::Object;
 
 use super::{Answer, Call, Failure, Refusal, Select};
 
@@ -154,7 +158,7 @@ impl Mirror {
             kind: resource.kind.clone(),
             plural: resource.plural.clone(),
         };
-        let api: Api<DynamicObject> = match call.namespace.filter(|_| resource.namespaced) {
+        let api: Api<Object> = match call.namespace.filter(|_| resource.namespaced) {
             Some(namespace) => Api::namespaced_with(client.clone(), namespace, &kind),
             None => Api::all_with(client.clone(), &kind),
         };
@@ -181,7 +185,7 @@ struct Follower {
 }
 
 impl Follower {
-    async fn run(self, api: Api<DynamicObject>, config: watcher::Config) {
+    async fn run(self, api: Api<Object>, config: watcher::Config) {
         let pauses = watcher::DefaultBackoff::default();
         let events = watcher(api, config).backoff(Pauses(pauses));
         futures::pin_mut!(events);
@@ -207,14 +211,14 @@ impl Follower {
     }
 
     /// Takes an event; tells whether anything is otherwise than before.
-    fn take(&self, event: watcher::Event<DynamicObject>, listed: &mut Objects) -> bool {
+    fn take(&self, event: watcher::Event<Object>, listed: &mut Objects) -> bool {
         match event {
             watcher::Event::Init => {
                 listed.clear();
                 false
             }
             watcher::Event::InitApply(object) => {
-                listed.extend(self.keyed(&object));
+                listed.extend([self.keyed(object)]);
                 false
             }
             watcher::Event::InitDone => {
@@ -226,7 +230,7 @@ impl Follower {
                 })
             }
             watcher::Event::Apply(object) => {
-                let Some((key, object)) = self.keyed(&object) else { return false };
+                let (key, object) = self.keyed(object);
                 self.change(|known| match known {
                     Known::Objects(all) if all.get(&key) == Some(&object) => false,
                     Known::Objects(all) => {
@@ -237,7 +241,7 @@ impl Follower {
                 })
             }
             watcher::Event::Delete(object) => self.change(|known| match known {
-                Known::Objects(all) => all.remove(&key_of(&object)).is_some(),
+                Known::Objects(all) => all.remove(&object.key()).is_some(),
                 Known::Nothing | Known::Failed(_) => false,
             }),
         }
@@ -248,12 +252,11 @@ impl Follower {
         self.tell.send_if_modified(edit)
     }
 
-    /// The object as JSON, under its name; without what nobody reads here: who manages which field, its version, and
-    /// signs of life of what is as it was.
-    fn keyed(&self, object: &DynamicObject) -> Option<((String, String), Value)> {
-        let mut value = serde_json::to_value(object).ok()?;
+    /// The object under its name; without what nobody reads here: its version, and signs of life of what is as it was.
+    fn keyed(&self, object: Object) -> ((String, String), Value) {
+        let key = object.key();
+        let mut value = object.value;
         if let Some(Value::Object(meta)) = value.get_mut("metadata") {
-            meta.remove("managedFields");
             meta.remove("resourceVersion");
         }
         let conditions = value.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
@@ -262,13 +265,8 @@ impl Follower {
             condition.remove("lastProbeTime");
         }
         (self.slim)(&mut value);
-        Some((key_of(object), value))
+        (key, value)
     }
-}
-
-fn key_of(object: &DynamicObject) -> (String, String) {
-    let meta = &object.metadata;
-    (meta.namespace.clone().unwrap_or_default(), meta.name.clone().unwrap_or_default())
 }
 
 fn failure(error: watcher::Error) -> Failure {
@@ -330,7 +328,7 @@ mod tests {
         let (tell, _known) = watch::channel(Known::Nothing);
         let follower =
             Follower { key: String::new(), slim: |_| {}, tell, news: Arc::new(News::default()) };
-        let node = |version: &str, heartbeat: &str, status: &str| -> DynamicObject {
+        let node = |version: &str, heartbeat: &str, status: &str| -> Object {
             let condition =
                 json!({"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat});
             serde_json::from_value(json!({"apiVersion": "v1", "kind": "Node",

@@ -101,6 +101,11 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     from.end().map(|()| object)
 }
 
+/// Reads an object from any form.
+pub(super) fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+    Within::Fields(Detail::Whole).deserialize(from)
+}
+
 /// A key, which is copied only where it is kept.
 #[derive(Deserialize)]
 struct Key<'k>(#[serde(borrow)] Cow<'k, str>);

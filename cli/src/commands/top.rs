@@ -109,7 +109,11 @@ impl Find for Args {
     async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
         let cluster = context.cluster().await?;
         let read = Read::all(&self.node, &cluster).await?;
-        let scene = Scene { nodes: read.nodes.as_deref(), pods: &read.pods, seen: &read.seen };
+        let scene = Scene {
+            nodes: read.nodes.as_deref(),
+            pods: read.pods.iter().collect(),
+            seen: &read.seen,
+        };
         let mut nodes = nodes::nodes(&scene);
         pick(&mut nodes, &self.node, read.nodes.is_some())?;
         // Who names a namespace means what its pods hold; devices are the whole cluster's otherwise.
@@ -235,16 +239,21 @@ impl Read {
         };
         let pods: Vec<Value> =
             pods.into_iter().filter(|pod| is_bound(pod) && !is_over(pod)).collect();
-        Ok(Self { seen: seen(&pods, is_complete, cluster).await, nodes, pods, hidden })
+        Ok(Self {
+            seen: seen(&pods.iter().collect::<Vec<_>>(), is_complete, cluster).await,
+            nodes,
+            pods,
+            hidden,
+        })
     }
 }
 
 /// Returns what names devices; the pods' own config maps only where reservation pods were not read.
-async fn seen(pods: &[Value], is_complete: bool, cluster: &Cluster) -> Seen {
-    let found = reservations(pods);
+async fn seen(pods: &[&Value], is_complete: bool, cluster: &Cluster) -> Seen {
+    let found = reservations(pods.iter().copied());
     let mut seen = Seen { is_complete, ..Seen::default() };
     seen.reservations = (is_complete || !found.is_empty()).then_some(found);
-    seen.own = own_maps(pods.iter(), &seen, cluster).await;
+    seen.own = own_maps(pods.iter().copied(), &seen, cluster).await;
     seen
 }
 

@@ -131,9 +131,9 @@ pub(crate) fn is_reservation(pod: &Value) -> bool {
 }
 
 /// The reservations among pods; of two for a group, the one that has reported.
-pub(crate) fn reservations(pods: &[Value]) -> Reservations {
+pub(crate) fn reservations<'p>(pods: impl IntoIterator<Item = &'p Value>) -> Reservations {
     let mut all = Reservations::new();
-    for pod in pods.iter().filter(|pod| is_reservation(pod)) {
+    for pod in pods.into_iter().filter(|pod| is_reservation(pod)) {
         let meta = &pod["metadata"];
         let uuid = text(&meta["annotations"][annotation::RESERVED_GPU]);
         let reason = text(&pod["status"]["reason"]);

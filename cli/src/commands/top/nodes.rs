@@ -98,7 +98,7 @@ pub(super) struct Scene<'a> {
     /// None where nodes may not be read.
     pub(super) nodes: Option<&'a [Value]>,
     /// Pods that have a node and have not ended.
-    pub(super) pods: &'a [Value],
+    pub(super) pods: Vec<&'a Value>,
     pub(super) seen: &'a Seen,
 }
 
@@ -146,8 +146,8 @@ impl Node {
 /// The nodes with their devices, by name; those without devices too.
 pub(super) fn nodes(scene: &Scene<'_>) -> Vec<Node> {
     let mut on: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for pod in scene.pods {
-        on.entry(text(&pod["spec"]["nodeName"])).or_default().push(pod);
+    for pod in &scene.pods {
+        on.entry(text(&pod["spec"]["nodeName"])).or_default().push(*pod);
     }
     let mut nodes: Vec<Node> = match scene.nodes {
         Some(objects) => objects

@@ -62,7 +62,11 @@ fn drawn(case: &str) -> (String, String) {
     let found = reservations(&pods);
     let reservations = (case.is_complete || !found.is_empty()).then_some(found);
     let seen = Seen { reservations, is_complete: case.is_complete, ..Seen::default() };
-    let nodes = nodes::nodes(&Scene { nodes: case.nodes.as_deref(), pods: &pods, seen: &seen });
+    let nodes = nodes::nodes(&Scene {
+        nodes: case.nodes.as_deref(),
+        pods: pods.iter().collect(),
+        seen: &seen,
+    });
     let mut out = Output::given(Box::new(Vec::new()), Box::new(Vec::new()));
     out.set_columns(case.columns);
     if case.ascii {

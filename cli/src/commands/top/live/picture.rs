@@ -293,7 +293,7 @@ fn work(read: &Workload) -> Work {
     let gpus = read.gpus();
     let (ready, wanted) = read.ready();
     let mut why = state.message.clone().unwrap_or_default().replace('\n', " ");
-    if let Some(eviction) = &read.eviction {
+    if let Some(eviction) = read.eviction() {
         let told = eviction.status();
         why = if why.is_empty() { told } else { format!("{told}; {why}") };
     }

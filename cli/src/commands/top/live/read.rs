@@ -60,14 +60,13 @@ impl Wanted {
             notes.push("you may not list nodes: only GPUs that pods hold are shown".to_owned());
         }
         let own = loaded.workloads.iter().flat_map(|workload| &workload.pods);
-        let pods: Vec<Value> = own
+        let pods: Vec<&Value> = own
             .chain(others.iter().chain(&reserved).flatten())
             .filter(|pod| is_bound(pod) && !is_over(pod))
-            .cloned()
             .collect();
         let is_complete = is_complete && others.is_some();
         let seen = seen(&pods, is_complete, &cluster).await;
-        let scene = Scene { nodes: found.as_deref(), pods: &pods, seen: &seen };
+        let scene = Scene { nodes: found.as_deref(), pods, seen: &seen };
         let place = cluster.place.context.as_deref().unwrap_or(&cluster.place.server);
         Ok(Picture::of(Parts {
             place,
@@ -106,12 +105,34 @@ async fn nodes(cluster: &Cluster) -> Result<Option<Vec<Value>>, Error> {
     }
 }
 
-/// Drops what the view never shows of an object, before it is kept: of a pod, and of the templates of pods.
+/// Drops what the view never shows of an object, before it is kept: of a pod, of the templates of pods, of a node.
 pub(super) fn slim(object: &mut Value) {
+    if let Some(status) = object.get_mut("status") {
+        slim_status(status);
+    }
     let Some(spec) = object.get_mut("spec") else { return };
     slim_templates(spec);
     if let Some(spec) = spec.as_object_mut().filter(|spec| spec.contains_key("containers")) {
         spec.retain(|key, _| is_of_pods(key));
+    }
+}
+
+/// Drops the images of a node, and of the containers of a pod all but their state.
+fn slim_status(status: &mut Value) {
+    let Some(fields) = status.as_object_mut() else { return };
+    fields.retain(|key, _| {
+        !matches!(
+            key.as_str(),
+            "images" | "nodeInfo" | "hostIP" | "hostIPs" | "podIP" | "podIPs" | "qosClass"
+        )
+    });
+    for list in ["containerStatuses", "initContainerStatuses"] {
+        let containers = fields.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            container.retain(|key, _| {
+                matches!(key.as_str(), "name" | "ready" | "restartCount" | "state" | "lastState")
+            });
+        }
     }
 }
 

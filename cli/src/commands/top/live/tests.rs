@@ -127,7 +127,7 @@ fn screen(count: usize) -> Screen {
     pods.push(reservation);
     let seen =
         Seen { is_complete: true, reservations: Some(reservations(&pods)), ..Seen::default() };
-    let scene = Scene { nodes: Some(&objects), pods: &pods, seen: &seen };
+    let scene = Scene { nodes: Some(&objects), pods: pods.iter().collect(), seen: &seen };
     let parts = Parts {
         place: "prod",
         namespace: None,
@@ -288,9 +288,14 @@ fn only_what_the_view_shows_is_kept_of_pods_and_templates() {
         json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n",
             "containers": [{"name": "c", "resources": {"limits": {}}}]}})
     );
-    let mut node = json!({"spec": {"taints": [1], "podCIDR": "x"}});
+    let mut ran = json!({"status": {"phase": "Failed", "qosClass": "Burstable",
+        "containerStatuses": [{"name": "c", "imageID": "i", "state": {"terminated": {"exitCode": 3}}}]}});
+    super::read::slim(&mut ran);
+    let container = json!({"name": "c", "state": {"terminated": {"exitCode": 3}}});
+    assert_eq!(ran, json!({"status": {"phase": "Failed", "containerStatuses": [container]}}));
+    let mut node = json!({"spec": {"taints": [1]}, "status": {"images": [1], "allocatable": {}}});
     super::read::slim(&mut node);
-    assert_eq!(node["spec"]["taints"], json!([1]));
+    assert_eq!(node, json!({"spec": {"taints": [1]}, "status": {"allocatable": {}}}));
     let mut job = json!({"spec": {"replicas": 2, "tasks": [{"template": {"spec": {"volumes": [1],
         "containers": [{"name": "c", "env": [1], "resources": {"limits": {}}}]}}}]}});
     super::read::slim(&mut job);
