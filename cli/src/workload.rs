@@ -18,6 +18,7 @@ use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use kai_api::explanation::Explanation;
+use kai_api::names::annotation;
 use serde_json::Value;
 
 use crate::cluster::gpu::{self, Total};
@@ -54,7 +55,7 @@ pub(crate) struct Workload {
     /// Its place in its queue, where it waits and the place is known.
     pub(crate) position: Option<Position>,
     /// Its last eviction, once it was looked for and while it has not started again.
-    pub(crate) eviction: Option<Eviction>,
+    eviction: Option<Eviction>,
     /// Holds what our scheduler says of why it waits; none where KAI's runs, or before it was said.
     pub(crate) explanation: Option<Explanation>,
     /// The devices that its pods share, once they were looked for.
@@ -62,7 +63,7 @@ pub(crate) struct Workload {
     /// When it starts, once that was estimated and while it waits.
     pub(crate) eta: Option<Eta>,
     /// The queue that is held, its own or one above it, where it waits for that.
-    pub(crate) held: Option<String>,
+    held: Option<String>,
     /// How it stands, once that was worked out.
     state: OnceLock<State>,
 }
@@ -76,6 +77,21 @@ impl Workload {
     /// Returns its phase.
     pub(crate) fn phase(&self) -> Phase {
         self.state().phase
+    }
+
+    /// Returns its last eviction, where it was looked for and it has not started again.
+    pub(crate) fn eviction(&self) -> Option<&Eviction> {
+        self.eviction.as_ref()
+    }
+
+    /// Tells whether events may tell of an eviction that matters now: not of what runs, or was explained, where no
+    /// `PodGroup` says when it was evicted last.
+    pub(crate) fn may_be_evicted(&self) -> bool {
+        let stamp =
+            |group: &Value| group["metadata"]["annotations"][annotation::LAST_EVICTION].is_string();
+        let runs = matches!(self.phase(), Phase::Running | Phase::Starting);
+        let is_told = runs || self.explanation.is_some();
+        self.groups.is_empty() || !is_told || self.groups.iter().any(stamp)
     }
 
     /// Notes its last eviction, which is part of how it stands.

@@ -33,7 +33,8 @@ fn what_kubectl_prints_as_a_list_can_be_applied() -> Result<()> {
     let sandbox = Sandbox::start(&binary("kubectl-kai"), "none", &["--operators", "none"])?;
     kubectl(&sandbox, "create configmap one", "")?;
     kubectl(&sandbox, "create configmap two", "")?;
-    let list = kubectl(&sandbox, "get configmap/one configmap/two queue/default-queue -o yaml", "")?;
+    let list =
+        kubectl(&sandbox, "get configmap/one configmap/two queue/default-queue -o yaml", "")?;
     ensure!(list.contains("kind: List"), "{list}");
     kubectl(&sandbox, "delete configmap one two", "")?;
     let applied = kubectl(&sandbox, "apply --dry-run=server -o name -f -", &list)?;

@@ -254,7 +254,7 @@ fn bases(workloads: &[Workload]) -> Option<String> {
 
 /// The state, and who evicted it where it was evicted and has not started again.
 fn status(workload: &Workload, state: &State) -> String {
-    match &workload.eviction {
+    match workload.eviction() {
         Some(eviction) if state.reason.as_deref() == Some("Evicted") => {
             eviction.status().replacen('e', "E", 1)
         }

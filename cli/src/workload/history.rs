@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use kai_api::names::{annotation, event};
 use serde_json::{Value, json};
 
+use super::phase::is_ready;
 use super::{Phase, Workload};
 use crate::cluster::json::text;
 use crate::cluster::queue::count;
@@ -24,19 +25,21 @@ pub(crate) async fn events(
     Ok(cluster.list(&call, &Select::default()).await?.unwrap_or_default())
 }
 
-/// The events of one workload: of its object, its `PodGroups` and its first pods, and the evictions that its namespace
-/// tells of. As many requests however many others there are.
+/// The events of one workload: of its object, its `PodGroups` and a pod or two, and the evictions that its namespace
+/// tells of. As few requests as that takes: for each of them an API server looks through all events of the namespace.
 pub(crate) async fn of_one(cluster: &Cluster, workload: &Workload) -> Result<Vec<Value>, Failure> {
     let resource = Resource::new("v1", "Event", "events");
     let namespace = Some(workload.namespace.as_str());
     let named = |object: &Value| text(&object["metadata"]["name"]).to_owned();
     let groups = workload.groups.iter().take(GROUPS_SHOWN).map(named);
-    let pods = workload.pods.iter().take(PODS_SHOWN).map(named);
+    let pods = telling(&workload.pods).map(named);
     let names: BTreeSet<String> =
         std::iter::once(workload.name.clone()).chain(groups).chain(pods).collect();
     let mut fields: Vec<String> =
         names.iter().map(|name| format!("involvedObject.name={name}")).collect();
-    fields.push(format!("reason={}", event::EVICT));
+    if workload.may_be_evicted() {
+        fields.push(format!("reason={}", event::EVICT));
+    }
     let call = Call::new("list", &resource).namespace(namespace);
     let lists = fields
         .iter()
@@ -55,9 +58,17 @@ pub(crate) async fn of_one(cluster: &Cluster, workload: &Workload) -> Result<Vec
     Ok(events)
 }
 
-/// `PodGroups` and pods whose events are read one by one.
+/// `PodGroups` whose events are read, one by one.
 const GROUPS_SHOWN: usize = 3;
-const PODS_SHOWN: usize = 4;
+/// Pods in trouble whose events are read, one by one.
+const PODS_SHOWN: usize = 2;
+
+/// The pods whose events are read: those in trouble say why, and of pods that are well one says what all do.
+fn telling(pods: &[Value]) -> impl Iterator<Item = &Value> {
+    let (well, ill): (Vec<&Value>, Vec<&Value>) = pods.iter().partition(|pod| is_ready(pod));
+    let shown = if ill.is_empty() { 1 } else { PODS_SHOWN };
+    ill.into_iter().chain(well).take(shown)
+}
 
 /// The evictions that a namespace, or all, tell of: one request.
 pub(crate) async fn evictions(
@@ -366,8 +377,16 @@ pub(super) fn named(group: &str) -> &str {
 
 /// Returns who evicted a workload that is no more; `None` where no event tells.
 pub(crate) async fn eviction_of(workload: &Workload, cluster: &Cluster) -> Option<Eviction> {
-    let events = events(cluster, Some(&workload.namespace)).await.ok()?;
-    Eviction::last(about(workload, &[], &events))
+    let events = evictions(cluster, Some(&workload.namespace)).await.ok()?;
+    last_of(workload, &events)
+}
+
+/// The last eviction of a workload that events tell of.
+pub(crate) fn last_of(workload: &Workload, events: &[Value]) -> Option<Eviction> {
+    let mut mine: Vec<&Value> =
+        events.iter().filter(|event| is_eviction_of(event, workload)).collect();
+    mine.sort_by_key(|event| when(event));
+    Eviction::last(mine)
 }
 
 /// The last eviction of what had a name: a workload, a `PodGroup` or a pod.

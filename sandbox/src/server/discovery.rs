@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::accept::{self, Format};
 use super::api::Api;
 use super::kinds::{Kind, Version};
-use super::{open_api, open_api_v2};
 use super::refusal::{ApiResult, Refusal};
 use super::reply::{self, Reply};
 use super::request::Request;
 use super::state::State;
+use super::{open_api, open_api_v2};
 
 /// Answers a path that names no resource.
 pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> ApiResult<Reply> {
@@ -79,7 +79,9 @@ pub(crate) fn document(api: &Api, request: &Request, segments: &[String]) -> Api
 /// The paths of the documents about the server, as `kubectl get --raw /` shows them.
 fn paths(state: &State) -> Vec<String> {
     let mut paths: Vec<String> =
-        ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned).into();
+        ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
+            .map(str::to_owned)
+            .into();
     for (group, versions) in groups(state) {
         let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
         paths.extend(versions.iter().map(|version| format!("{root}/{version}")));

@@ -49,7 +49,13 @@ impl Known {
         let workload = find(cluster, namespace, name).await?.one(name, &place)?.clone();
         let phase = workload.phase();
         let (events, queues, line, other_scheduler, silent_seconds) = futures::join!(
-            history::of_one(cluster, &workload),
+            async {
+                if workload.may_be_evicted() {
+                    history::evictions(cluster, Some(&workload.namespace)).await
+                } else {
+                    Ok(Vec::new())
+                }
+            },
             async { crate::cluster::queue::readable(cluster).await.ok().flatten() },
             async { if phase.is_queued() { line(cluster, &workload).await } else { Ok(None) } },
             async {
@@ -62,11 +68,10 @@ impl Known {
             async { if is_unsaid(&workload) { silent_seconds(cluster).await } else { None } },
         );
         let events = events.unwrap_or_default();
-        let mine = history::about(&workload, &[], &events);
-        let eviction = Eviction::last(mine);
+        let eviction = history::last_of(&workload, &events);
         let mut workload = workload;
-        workload.eviction =
-            eviction.clone().filter(|_| phase.is_queued() || phase == Phase::Failed);
+        let matters = phase.is_queued() || phase == Phase::Failed;
+        workload.set_eviction(eviction.clone().filter(|_| matters));
         let is_line_read = line.is_ok();
         let line = line.ok().flatten();
         Ok(Self { workload, eviction, queues, line, is_line_read, other_scheduler, silent_seconds })
