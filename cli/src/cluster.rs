@@ -32,23 +32,15 @@ use tokio::task::JoinHandle;
 use crate::print::error::Error;
 pub(crate) use failure::{Failure, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
-use pages::{Detail, Page};
+use pages::{Detail, PAGE, PAGE_MAX, Page, Wanted};
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
 const FIELD_MANAGER: &str = "kubectl-kai";
-/// The form of a list of which only the metadata is sent.
-const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(
-    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
-);
 /// The form of an object of which only the metadata is sent.
 const METADATA: header::HeaderValue = header::HeaderValue::from_static(
     "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
 );
-/// Objects of the first page: most lists are no longer, and it is soon there over a slow link.
-const PAGE: usize = 500;
-/// Objects of any page. Each is larger than the one before, since a server looks through what it skips for each of them.
-const PAGE_MAX: usize = 4000;
 /// Bytes of an answer that is read on a thread of its own.
 const LARGE: usize = 64 << 10;
 /// The longest wait for an answer, without `--request-timeout`.
@@ -247,7 +239,7 @@ impl Cluster {
         next: &str,
         metadata_only: bool,
     ) -> Result<Value, Failure> {
-        let request = page_request(call, select, &Wanted { next, metadata_only, objects: PAGE });
+        let request = pages::request(call, select, &Wanted { next, metadata_only, objects: PAGE });
         self.send(request).await.map(|answer| answer.body)
     }
 
@@ -286,8 +278,11 @@ impl Cluster {
         // The page before is decoded while the next one is on its way.
         let mut decoding = None;
         loop {
-            let request =
-                page_request(call, select, &Wanted { next: &next, metadata_only: false, objects });
+            let request = pages::request(
+                call,
+                select,
+                &Wanted { next: &next, metadata_only: false, objects },
+            );
             objects = (objects * 4).min(PAGE_MAX);
             let bytes = match self.fetch(request).await {
                 Ok((bytes, _)) => bytes,
@@ -434,35 +429,6 @@ async fn beside<T: Send + 'static>(
 /// Waits for a task.
 async fn joined<T>(task: JoinHandle<Result<T, Failure>>) -> Result<T, Failure> {
     task.await.map_err(|e| Failure::Unreadable(e.to_string()))?
-}
-
-/// The page of a list that is wanted.
-#[derive(Clone, Copy, Debug)]
-struct Wanted<'w> {
-    /// The token of the page; empty for the first.
-    next: &'w str,
-    /// Of each object its metadata alone.
-    metadata_only: bool,
-    /// At most so many objects.
-    objects: usize,
-}
-
-/// The request for a page of a list.
-fn page_request(call: &Call<'_>, select: &Select<'_>, wanted: &Wanted<'_>) -> Request<Body> {
-    let Wanted { next, metadata_only, objects } = *wanted;
-    let mut path = format!("{}?limit={objects}", call.path());
-    for (key, value) in
-        [("labelSelector", select.labels), ("fieldSelector", select.fields), ("continue", next)]
-    {
-        if !value.is_empty() {
-            path += &format!("&{key}={}", escape(value));
-        }
-    }
-    let mut request = get(&path);
-    if metadata_only {
-        request.headers_mut().insert(header::ACCEPT, METADATA_LIST);
-    }
-    request
 }
 
 /// The text of a `299` warning header: `299 - "text"`.

@@ -64,7 +64,7 @@ pub(crate) struct Workload {
     pub(crate) eta: Option<Eta>,
     /// The queue that is held, its own or one above it, where it waits for that.
     held: Option<String>,
-    /// How it stands, once that was worked out.
+    /// Holds how it stands, once that was worked out.
     state: OnceLock<State>,
 }
 
@@ -126,7 +126,7 @@ impl Workload {
 
     /// Returns how many pods it should have at the same time.
     pub(crate) fn at_once(&self) -> usize {
-        let wanted = self.object.as_ref().map_or(0, |object| manifest::pods(object));
+        let wanted = self.object.as_ref().map_or(0, manifest::pods);
         let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
         usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX)
     }

@@ -1,4 +1,4 @@
-//! What is written on a `PodGroup`, and when, as its reasons change.
+//! Tests what is written on a `PodGroup`, and when, as its reasons change.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -76,7 +76,7 @@ pub struct Use {
     pub granted: BTreeSet<Right>,
     /// Rights that it lacked.
     pub refused: BTreeSet<Right>,
-    /// What its requests named as the program that sent them.
+    /// Programs that its requests named as their senders.
     pub agents: BTreeSet<String>,
 }
 

@@ -5,9 +5,51 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use http::{Request, header};
+use kube::client::Body;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::{Map, Value};
+
+use super::{Call, Select, escape, get};
+
+/// The form of a list of which only the metadata is sent.
+const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+);
+/// Objects of the first page: most lists are no longer, and it is soon there over a slow link.
+pub(super) const PAGE: usize = 500;
+/// Objects of any page. Each is larger than the one before, since a server looks through what it skips for each of them.
+pub(super) const PAGE_MAX: usize = 4000;
+
+/// The page of a list that is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'w> {
+    /// The token of the page; empty for the first.
+    pub(super) next: &'w str,
+    /// Of each object its metadata alone.
+    pub(super) metadata_only: bool,
+    /// At most so many objects.
+    pub(super) objects: usize,
+}
+
+/// Makes the request for a page of a list.
+pub(super) fn request(call: &Call<'_>, select: &Select<'_>, wanted: &Wanted<'_>) -> Request<Body> {
+    let Wanted { next, metadata_only, objects } = *wanted;
+    let mut path = format!("{}?limit={objects}", call.path());
+    for (key, value) in
+        [("labelSelector", select.labels), ("fieldSelector", select.fields), ("continue", next)]
+    {
+        if !value.is_empty() {
+            path += &format!("&{key}={}", escape(value));
+        }
+    }
+    let mut request = get(&path);
+    if metadata_only {
+        request.headers_mut().insert(header::ACCEPT, METADATA_LIST);
+    }
+    request
+}
 
 /// A page of a list.
 #[derive(Debug, Default)]

@@ -77,7 +77,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     match name.split_once('/') {
         Some(("queue" | "queues" | "q", queue)) => queue::show(queue, &format, context).await,
         Some(("node" | "nodes" | "no", node)) => node::show(node, &format, context).await,
-        _ => about(name, &format, context).await,
+        _ => Box::pin(about(name, &format, context)).await,
     }
 }
 

@@ -214,7 +214,7 @@ fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
         workload.name.as_str().into(),
         workload.resource.kind.to_lowercase().into(),
         workload.queue.as_str().into(),
-        Cell::styled(status(workload, &state), state.phase.style()),
+        Cell::styled(status(workload, state), state.phase.style()),
         Cell::ranked(format!("{ready}/{wanted}"), number(ready)),
         Cell::ranked(gpu, i64::try_from(gpus.milli).ok()),
         Cell::ranked(place_shown, place.and_then(number)),

@@ -211,7 +211,7 @@ impl Way<'_> {
                         Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into()
                     );
                 }
-                if said.as_ref() != Some(&state) {
+                if said.as_ref() != Some(state) {
                     let message = state.message.as_deref().map_or(String::new(), |message| {
                         format!(": {}", clean(&message.replace('\n', " ")))
                     });

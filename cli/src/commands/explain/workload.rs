@@ -13,12 +13,12 @@ use crate::workload::{Phase, State, Workload, reason};
 pub(super) fn of(known: &Known) -> Answer {
     let state = known.workload.state();
     match state.phase {
-        Phase::Pending | Phase::Waiting => waiting(known, &state),
-        Phase::Running | Phase::Degraded | Phase::Succeeded => running(known, &state),
-        Phase::Starting => starting(known, &state),
+        Phase::Pending | Phase::Waiting => waiting(known, state),
+        Phase::Running | Phase::Degraded | Phase::Succeeded => running(known, state),
+        Phase::Starting => starting(known, state),
         Phase::Suspended => suspended(&known.workload),
         Phase::Deleting => plain(&known.workload, "is being deleted", None),
-        Phase::Failed => failed(known, &state),
+        Phase::Failed => failed(known, state),
     }
 }
 

@@ -102,7 +102,7 @@ impl Following<'_> {
     /// Says what it waits for, once for each change.
     fn say(&mut self, workload: &Workload) {
         let state = workload.state();
-        if state.phase.is_queued() && self.state.as_ref() != Some(&state) {
+        if state.phase.is_queued() && self.state.as_ref() != Some(state) {
             let message = match &state.message {
                 Some(message) => format!(": {}", clean(&message.replace('\n', " "))),
                 None => String::new(),

@@ -130,7 +130,7 @@ mod tests {
         workload.object = Some(json!({"apiVersion": "batch/v1", "kind": "Job"}));
         workload.groups.push(json!({"spec": {"minMember": 2}}));
         workload.pods = pods;
-        let reached = Goal::Running.reached(&workload, &workload.state());
+        let reached = Goal::Running.reached(&workload, workload.state());
         assert_eq!(reached, expect.then_some(Exit::Ok), "{phases:?}");
     }
 

@@ -251,12 +251,12 @@ impl Seen {
             };
         };
         let state = workload.state();
-        let now = line(workload, &state);
+        let now = line(workload, state);
         if self.said != now {
             out.talk(&now);
             self.said = now;
         }
-        let reached = goal.reached(workload, &state);
+        let reached = goal.reached(workload, state);
         self.last = Some((workload.clone(), state.clone()));
         Ok(reached)
     }
