@@ -55,6 +55,8 @@ pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
     let mut tasks = JoinSet::new();
     let mut scheduler = kai_scheduler::Args {
         listen_address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        // As the Deployment in `deploy/` has it.
+        update_pod_eviction_condition: true,
         ..kai_scheduler::Args::default()
     };
     // A scheduler in a cluster takes the image that it runs from itself; simulated nodes play the program in it.

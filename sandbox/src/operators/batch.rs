@@ -1,7 +1,7 @@
 //! Job, as kube-controller-manager's job controller runs it.
 //!
-//! Left out: pod failure and success policies, the delay between retries, and tracking by finalizers (counts come from
-//! the pods that are there, and never fall).
+//! Left out: success policies, of failure policies all but `Ignore` by a condition, the delay between retries, and
+//! tracking by finalizers (counts come from the pods that are there, and never fall).
 
 mod index;
 
@@ -29,7 +29,7 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
     let count = |of: &dyn Fn(&DynamicObject) -> bool| pods.iter().filter(|pod| of(pod)).count();
     let most = |field: &str, seen: usize| to_i64(seen).max(integer(&view.status()[field], 0));
     let succeeded = most("succeeded", count(&|pod| phase(pod) == "Succeeded"));
-    let failed = most("failed", count(&|pod| phase(pod) == "Failed" && !leaving(pod)));
+    let failed = most("failed", count(&|pod| has_failed(pod, spec)));
     let parallelism = integer(&spec["parallelism"], 1);
     // Without completions any success ends the Job once no pod is left.
     let completions = spec["completions"].as_i64();
@@ -72,6 +72,31 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
     indexes.tell(&mut status);
     actions.push(Action::Status(status));
     actions
+}
+
+/// Tells whether a pod counts as failed: one that is deleted before it succeeded does too, unless the Job ignores why.
+///
+/// # Source
+/// `podFailurePolicy` of batch/v1; `isPodFailed` of the job controller.
+fn has_failed(pod: &DynamicObject, spec: &Value) -> bool {
+    // What a suspended Job takes away itself does not count.
+    if leaving(pod) && spec["suspend"] == true {
+        return false;
+    }
+    // With a policy a pod is looked at once it has ended.
+    let is_lost =
+        leaving(pod) && phase(pod) != "Succeeded" && !spec["podFailurePolicy"].is_object();
+    (phase(pod) == "Failed" || is_lost) && !is_ignored(pod, spec)
+}
+
+/// Tells whether the first rule that a pod fits ignores it.
+fn is_ignored(pod: &DynamicObject, spec: &Value) -> bool {
+    let rules = spec["podFailurePolicy"]["rules"].as_array().into_iter().flatten();
+    let mut fitting = rules.filter(|rule| {
+        let wanted = rule["onPodConditions"].as_array().into_iter().flatten();
+        wanted.into_iter().any(|one| one["type"].as_str().is_some_and(|kind| is_true(pod, kind)))
+    });
+    fitting.next().is_some_and(|rule| rule["action"] == "Ignore")
 }
 
 type End = (&'static str, &'static str, &'static str);
@@ -199,4 +224,46 @@ fn after_end(view: &View<'_>) -> Vec<Action> {
 
 fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells whether a pod counts as failed: `phase`, and `leaving` or `disrupted` behind it.
+    fn check(pod: &str, spec: &Value, expect: bool) {
+        let mut words = pod.split(' ');
+        let mut object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+            "status": {"phase": words.next(), "conditions": []}});
+        for word in words {
+            match word {
+                "leaving" => {
+                    object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z")
+                }
+                "disrupted" => {
+                    object["status"]["conditions"] =
+                        json!([{"type": "DisruptionTarget", "status": "True"}]);
+                }
+                other => panic!("{other} says nothing of a pod"),
+            }
+        }
+        let object: DynamicObject = serde_json::from_value(object).expect("written above");
+        assert_eq!(has_failed(&object, spec), expect, "{pod}, {spec}");
+    }
+
+    #[test]
+    fn evicted_pods_count_as_failed_unless_the_job_ignores_disruptions() {
+        let ignoring = json!({"podFailurePolicy": {"rules": [
+            {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}});
+        let plain = json!({});
+        check("Failed", &plain, true);
+        check("Running leaving", &plain, true);
+        check("Failed leaving disrupted", &plain, true);
+        check("Succeeded leaving", &plain, false);
+        check("Failed leaving", &json!({"suspend": true}), false);
+        check("Failed", &ignoring, true);
+        check("Failed leaving", &ignoring, true);
+        check("Failed leaving disrupted", &ignoring, false);
+        check("Running leaving disrupted", &ignoring, false);
+    }
 }

@@ -49,7 +49,8 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
             Ok(list) => {
                 served.extend(list.resources.into_iter().map(|resource| (group, resource.name)));
             }
-            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            // A group that is not served is answered in plain text, without a reason.
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
             Err(error) => return Err(failed(error)),
         }
     }

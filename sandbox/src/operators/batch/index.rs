@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube::core::DynamicObject;
 use serde_json::{Value, json};
 
-use super::super::action::{leaving, phase};
+use super::super::action::phase;
 use super::super::template::integer;
-use super::{End, INDEX, to_i64};
+use super::{End, INDEX, has_failed, to_i64};
 
 /// The indexes of a Job, and what became of them.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Indexes {
         for (index, pod) in pods.iter().filter_map(|pod| Some((of(pod)?, pod))) {
             match phase(pod) {
                 "Succeeded" => drop(read.succeeded.insert(index)),
-                "Failed" if !leaving(pod) => *failures.entry(index).or_default() += 1,
+                _ if has_failed(pod, spec) => *failures.entry(index).or_default() += 1,
                 _ => {}
             }
         }
