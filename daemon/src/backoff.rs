@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::chance;
+
 /// The pause after no failure yet.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// No pause is longer, unless another bound is asked for.
@@ -15,7 +17,7 @@ pub fn backoff(failures: u32) -> Duration {
 /// Does as [`backoff`], with another longest pause.
 pub fn backoff_to(failures: u32, pause_max: Duration) -> Duration {
     let full = PAUSE_MIN.saturating_mul(1 << failures.min(12)).min(pause_max);
-    full.mul_f64(0.5 + fastrand::f64() / 2.0)
+    full.mul_f64(0.5 + chance::part() / 2.0)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod record;
 
 pub use election::{Manner, Mode};
 
-use crate::process::causes;
+use crate::{chance, process::causes};
 use election::{Action, Election, Permit, REQUEST_MAX};
 use record::{observe, ours, released};
 
@@ -70,7 +70,9 @@ impl Lease {
     pub fn new(client: Client, namespace: &str, name: &str, mode: Mode) -> Self {
         let host = hostname::get().map(|name| name.to_string_lossy().into_owned());
         let host = host.unwrap_or_else(|_| String::from("unknown"));
-        let identity = format!("{host}_{}", uuid::Uuid::new_v4());
+        // A seed decides the same on every machine.
+        let host = if chance::is_seeded() { String::from("simulated") } else { host };
+        let identity = format!("{host}_{}", chance::uuid());
         Self { api: Api::namespaced(client, namespace), name: name.to_owned(), identity, mode }
     }
 
@@ -86,7 +88,7 @@ impl Lease {
             Mode::Handover => HANDOVER_RETRY,
         };
         loop {
-            let mut until = pause.mul_f64(1.0 + fastrand::f64() / 5.0);
+            let mut until = pause.mul_f64(1.0 + chance::part() / 5.0);
             match self.attempt(&mut election, manner).await {
                 Ok(Some(guard)) => return Some(guard),
                 Ok(None) => {
@@ -112,6 +114,7 @@ impl Lease {
                 ),
             }
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return None,
                 () = sleep(until) => {}
             }
@@ -195,6 +198,7 @@ impl Guard {
         };
         loop {
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return Ok(()),
                 () = hold.lost.cancelled() => return Err(Lost),
                 () = hold.expired() => {}

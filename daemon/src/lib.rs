@@ -2,11 +2,13 @@
 //! the API server.
 //!
 //! [`lease`] lets one process of a name act at a time; [`serve`] answers health and metrics; [`connect`] makes a client;
-//! [`event`] names and writes out events; [`work`] hands out keys, none
+//! [`clock`] and [`chance`] are time and luck, which a simulation decides; [`event`] names and writes out events; [`work`] hands out keys, none
 //! twice at a time; [`mod@backoff`] spaces attempts; [`process`] is logs, signals and last words.
 //! Nothing here knows what a pod or a queue is.
 
 mod backoff;
+pub mod chance;
+pub mod clock;
 pub mod connect;
 pub mod event;
 pub mod lease;

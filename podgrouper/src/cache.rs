@@ -292,6 +292,7 @@ impl Cache {
         tokio::spawn(async move {
             let stop = cache.shared.stop.clone();
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = cache.follow(&gvk, &kind, start) => {}
             }

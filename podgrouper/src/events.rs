@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use kai_daemon::clock;
 use kai_daemon::event::{Regarding, Severity, Statement, name, object, whole_second};
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -92,7 +92,7 @@ impl Recorder {
             annotations: &[],
             component: COMPONENT,
         };
-        let now = Timestamp::now();
+        let now = clock::now();
         let event = object(*regarding, statement, now);
         let event = serde_json::from_value(event).map_err(kube::Error::SerdeError)?;
         match api.create(&PostParams::default(), &event).await {

@@ -83,6 +83,7 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     };
     let lead = Box::pin(async {
         tokio::select! {
+            biased;
             result = lead => result,
             () = registrations => Ok(()),
         }
@@ -113,6 +114,7 @@ async fn lead_by_lease(
     // Whoever leads ends by itself when it is told to stop, and holds the Lease until then.
     let never = CancellationToken::new();
     let result = tokio::select! {
+        biased;
         result = lead => result,
         Err(_lost) = guard.keep(&never) => Err(Error::LeaseLost(LEASE.to_owned())),
     };
@@ -174,6 +176,7 @@ async fn lead_by_config(
             let signals = Signals { ready: ready.clone(), stop: work };
             let leading = lead(&current, installed, client.clone(), metrics.clone(), signals);
             let next = tokio::select! {
+                biased;
                 result = leading => return result,
                 next = follower.changed(args, &current) => next,
             };
@@ -186,6 +189,7 @@ async fn lead_by_config(
         }
     };
     tokio::select! {
+        biased;
         result = steer => result,
         () = follower.watch(client.clone()) => Ok(()),
     }
@@ -247,6 +251,7 @@ async fn lead(
         });
     }
     tokio::select! {
+        biased;
         () = stop.cancelled() => return Ok(()),
         _ = lists.wait_for(|count| *count >= LISTS) => {}
     }

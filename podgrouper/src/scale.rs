@@ -48,6 +48,7 @@ pub(crate) async fn run(client: Client, scheduler: String, is_asked: bool) {
             let current: Settings = settings.borrow_and_update().clone().unwrap_or_default();
             let controller = Controller::new(client.clone(), &scheduler, current);
             tokio::select! {
+                biased;
                 () = controller.run() => {}
                 _ = settings.changed() => {}
             }

@@ -16,8 +16,8 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use kai_api::names::CONFIG_NAME;
+use kai_daemon::clock;
 use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
@@ -135,7 +135,7 @@ impl Controller {
                 scheduler: &self.place.scheduler,
                 pools: &self.place.pools,
                 settings: &settings,
-                now: Timestamp::now(),
+                now: clock::now(),
             };
             let plan = plan(shard, &view);
             for write in plan.writes {
@@ -146,7 +146,7 @@ impl Controller {
             }
         }
         for config in configs.values() {
-            let now = Timestamp::now();
+            let now = clock::now();
             if let Some(rows) = config::plan(config, &deployments, &self.place.scheduler, now) {
                 is_done &= self.write_conditions(config, rows).await;
             }

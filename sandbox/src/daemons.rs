@@ -127,6 +127,7 @@ impl Daemons {
             }
         };
         tokio::select! {
+            biased;
             asked = tokio::time::timeout(ADMISSION_MAX, is_asked) => {
                 asked.map_err(|_| DaemonError::Admission)
             }

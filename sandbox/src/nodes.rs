@@ -31,9 +31,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
-use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Node;
+use kai_daemon::clock;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt};
 use thiserror::Error;
@@ -66,6 +66,8 @@ pub struct Options {
     pub reservation_millis: RangeInclusive<u64>,
     /// Seed of all that is drawn.
     pub seed: u64,
+    /// True if kubelets renew their nodes' Leases and listen for those who read logs, as real ones do.
+    pub is_reachable: bool,
 }
 
 impl Default for Options {
@@ -77,6 +79,7 @@ impl Default for Options {
             run_seconds: pod::RUN_SECONDS_DEFAULT,
             reservation_millis: 20..=20,
             seed: 0,
+            is_reachable: true,
         }
     }
 }
@@ -147,9 +150,15 @@ impl Nodes {
     /// When a node exists that is not simulated, or the API refuses one.
     pub async fn start(self, client: Client) -> Result<Running, NodesError> {
         let cancel = CancellationToken::new();
-        let (port, serving) = serve::start(self.logs(), self.inside(), cancel.clone())
-            .await
-            .map_err(NodesError::Listen)?;
+        let mut tasks = Vec::new();
+        let mut port = 0;
+        let is_reachable = self.options.is_reachable;
+        if is_reachable {
+            let served = serve::start(self.logs(), self.inside(), cancel.clone()).await;
+            let (at, serving) = served.map_err(NodesError::Listen)?;
+            port = at;
+            tasks.push(serving);
+        }
         // All owned: a borrow here would keep callers from boxing the future.
         let all: Vec<_> = self
             .options
@@ -160,16 +169,16 @@ impl Nodes {
         let registered: Vec<(String, String)> =
             stream::iter(all).buffer_unordered(CONCURRENCY).try_collect().await?;
         let names = registered.iter().map(|(name, _)| name.clone()).collect();
-        let tasks = vec![
-            serving,
-            tokio::spawn(heartbeat(
+        if is_reachable {
+            let kubelet = Arc::clone(&self.kubelet);
+            tasks.push(tokio::spawn(heartbeat(
                 client.clone(),
                 registered,
-                Arc::clone(&self.kubelet),
+                kubelet,
                 cancel.clone(),
-            )),
-            tokio::spawn(drive::run(client.clone(), self.kubelet, cancel.clone())),
-        ];
+            )));
+        }
+        tasks.push(tokio::spawn(drive::run(client.clone(), self.kubelet, cancel.clone())));
         Ok(Running { client, names, cancel, tasks })
     }
 }
@@ -217,7 +226,7 @@ async fn register(client: Client, spec: Spec, port: u16) -> Result<(String, Stri
         source: Box::new(source),
     };
     let nodes: Api<Node> = Api::all(client.clone());
-    let wanted = object::node(&spec, Timestamp::now(), port);
+    let wanted = object::node(&spec, clock::now(), port);
     let typed: Node =
         serde_json::from_value(wanted.clone()).expect("the node object has the API's form");
     let node = match nodes.create(&PostParams::default(), &typed).await {
@@ -259,6 +268,7 @@ async fn heartbeat(
 ) {
     loop {
         tokio::select! {
+            biased;
             () = cancel.cancelled() => return,
             () = tokio::time::sleep(RENEW) => {}
         }
@@ -279,7 +289,7 @@ async fn heartbeat(
 
 async fn renew(client: &Client, name: &str, uid: &str) -> Result<(), kube::Error> {
     let leases: Api<Lease> = Api::namespaced(client.clone(), object::LEASE_NAMESPACE);
-    let lease = object::lease(name, uid, Timestamp::now());
+    let lease = object::lease(name, uid, clock::now());
     match leases.patch(name, &PatchParams::default(), &Patch::Merge(&lease)).await {
         Err(kube::Error::Api(status)) if status.is_not_found() => {
             let lease = serde_json::from_value(lease).expect("the lease object has the API's form");

@@ -44,7 +44,7 @@ pub use offspring::{is_known, offspring};
 use action::{Action, View};
 
 /// A kind of object that a stand-in watches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind {
     /// API group; empty for the core group.
     pub group: &'static str,

@@ -76,6 +76,7 @@ use crate::streams::StreamSource;
 
 pub use self::limits::LIMITS;
 pub use self::log_source::{LogQuery, LogSource};
+pub use self::store::{Change, Witness, Write};
 
 /// Options of a server.
 #[derive(Clone)]
@@ -88,11 +89,13 @@ pub struct Options {
     pub logs: Option<LogSource>,
     /// Source of what answers on connections to pods; without it `pods/exec`, `attach` and `portforward` answer 501.
     pub streams: Option<StreamSource>,
+    /// Witness of every write, in the order of resourceVersions.
+    pub witness: Option<Witness>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { port: 0, watch_events_max: 16_384, logs: None, streams: None }
+        Self { port: 0, watch_events_max: 16_384, logs: None, streams: None, witness: None }
     }
 }
 
@@ -103,6 +106,7 @@ impl std::fmt::Debug for Options {
             .field("watch_events_max", &self.watch_events_max)
             .field("logs", &self.logs.is_some())
             .field("streams", &self.streams.is_some())
+            .field("witness", &self.witness.is_some())
             .finish()
     }
 }
@@ -154,26 +158,34 @@ impl Server {
             TcpListener::bind(address).await.map_err(|source| Error::Listen { address, source })?;
         let address = listener.local_addr().map_err(|source| Error::Listen { address, source })?;
         let identity = tls::identity()?;
+        let mut server = Self::without_port(&options);
+        let stop = server.stop.clone();
+        server.tasks.push(tokio::spawn(serve::serve(
+            listener,
+            TlsAcceptor::from(identity.config),
+            Arc::clone(&server.api),
+            stop,
+        )));
+        server.url = format!("https://{address}");
+        server.authority_pem = identity.authority_pem;
+        tracing::debug!(url = server.url, "API server is up");
+        Ok(server)
+    }
+
+    /// Starts a server that is reached by [`Server::client`] and [`Server::client_as`] alone, without a socket. Needs a
+    /// tokio runtime.
+    pub fn without_port(options: &Options) -> Self {
         let stop = CancellationToken::new();
-        let (api, feed) = Api::new(&options, stop.clone());
+        let (api, feed) = Api::new(options, stop.clone());
         let api = Arc::new(api);
         let admin_token = api.add_admin();
         api.create_first_objects();
-        let tasks = vec![
-            tokio::spawn(controllers::run(Arc::clone(&api), feed, stop.clone())),
-            tokio::spawn(serve::serve(
-                listener,
-                TlsAcceptor::from(identity.config),
-                Arc::clone(&api),
-                stop.clone(),
-            )),
-        ];
-        let url = format!("https://{address}");
-        tracing::debug!(url, "API server is up");
-        Ok(Self { api, url, authority_pem: identity.authority_pem, admin_token, stop, tasks })
+        let tasks = vec![tokio::spawn(controllers::run(Arc::clone(&api), feed, stop.clone()))];
+        let (url, authority_pem) = Default::default();
+        Self { api, url, authority_pem, admin_token, stop, tasks }
     }
 
-    /// `https://127.0.0.1:PORT`.
+    /// `https://127.0.0.1:PORT`; empty where nothing is listened on.
     pub fn url(&self) -> &str {
         &self.url
     }

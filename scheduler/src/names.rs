@@ -400,7 +400,7 @@ impl Names {
         if let Some(number) = self.opened.get(&device) {
             return Arc::clone(self.devices.key(*number));
         }
-        let number = self.devices.intern(&uuid::Uuid::new_v4().to_string());
+        let number = self.devices.intern(&kai_daemon::chance::uuid().to_string());
         self.devices[number].id = Some(device);
         self.opened.insert(device, number);
         Arc::clone(self.devices.key(number))

@@ -9,9 +9,9 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use jiff::Timestamp;
 use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
+use kai_daemon::clock;
 use kai_engine::{Cluster, GroupId};
 use serde_json::Value;
 
@@ -300,7 +300,7 @@ fn conditions(report: &GroupReport, record: &Record, pool: &str) -> Option<Vec<V
     match report.standing.condition(report.told.as_ref()) {
         Condition::Stays => None,
         Condition::Goes => without(&record.conditions, pool),
-        Condition::Says(told) => with(&record.conditions, pool, told, Timestamp::now()),
+        Condition::Says(told) => with(&record.conditions, pool, told, clock::now()),
     }
 }
 

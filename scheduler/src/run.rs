@@ -5,6 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use kai_daemon::clock;
 use kai_daemon::lease::Guard;
 use kai_engine::{Change, Cluster, Config, Plan, Timestamp, plan_stepwise};
 use tokio::{
@@ -429,7 +430,7 @@ impl Run {
 
 /// Now, by the wall clock, as the API's timestamps are.
 fn now() -> Timestamp {
-    Timestamp(jiff::Timestamp::now().as_millisecond())
+    Timestamp(clock::now().as_millisecond())
 }
 
 /// Waits for a future; gives how long it took, and what it gave.

@@ -216,6 +216,7 @@ impl Shared {
         let state = self.state(devices, image, has_cdi);
         let looped = Box::pin(state.run(channels, guard, &turn));
         let result = tokio::select! {
+            biased;
             end = looped => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
         };
@@ -243,6 +244,7 @@ impl Shared {
         let mut failures = 0;
         loop {
             let result = tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
                 () = guard.lost() => return,
                 result = bind_requests::settle(&write, &selector) => result,
@@ -253,6 +255,7 @@ impl Shared {
             }
             failures += 1;
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(backoff(failures)) => {}
             }
@@ -265,6 +268,7 @@ impl Shared {
         let mut failures = 0;
         loop {
             let answer = tokio::select! {
+                biased;
                 () = stop.cancelled() => return None,
                 answer = read(&self.client, "/apis/resource.k8s.io") => answer,
             };
@@ -282,6 +286,7 @@ impl Shared {
             }
             failures += 1;
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return None,
                 () = tokio::time::sleep(backoff(failures)) => {}
             }

@@ -11,6 +11,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use kai_daemon::backoff;
+use kai_daemon::clock;
 use kai_engine::{PerLane, Timestamp};
 use kube::Client;
 use prometheus::Histogram;
@@ -100,6 +101,7 @@ impl Task {
                 return;
             }
             let goes_on = tokio::select! {
+                biased;
                 () = stop.cancelled() => false,
                 changed = self.wanted.changed() => changed.is_ok(),
                 () = follow(params, &self.answers, &self.namespace, &self.latency) => false,
@@ -124,7 +126,7 @@ async fn follow(
         namespace,
         latency,
         client: None,
-        since: Timestamp(jiff::Timestamp::now().as_millisecond()),
+        since: Timestamp(clock::now().as_millisecond()),
     };
     let mut heard = Instant::now();
     let mut failures = 0;
@@ -179,7 +181,7 @@ impl Reader<'_> {
     }
 
     async fn read(&mut self) -> Result<Usage, Failure> {
-        let now = Timestamp(jiff::Timestamp::now().as_millisecond());
+        let now = Timestamp(clock::now().as_millisecond());
         if self.client.is_none() {
             self.client = Some(client::connect(self.params, self.namespace)?);
         }

@@ -18,7 +18,7 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
-use kai_daemon::backoff_to;
+use kai_daemon::{backoff_to, chance};
 use kube::{Client, client::Body};
 use serde::Deserialize;
 use tokio::{
@@ -123,6 +123,7 @@ pub async fn watch(
     loop {
         let started = Instant::now();
         let problem = tokio::select! {
+            biased;
             () = stop.cancelled() => return Ok(()),
             () = resync.notified() => Problem::Expired,
             problem = watch.turn() => problem,
@@ -150,6 +151,7 @@ pub async fn watch(
             continue;
         }
         tokio::select! {
+            biased;
             () = stop.cancelled() => return Ok(()),
             () = tokio::time::sleep(backoff_to(failures, pause_max)) => {}
         }
@@ -235,7 +237,7 @@ impl Watch {
 
     /// Reads a watch until it ends.
     async fn stream(&mut self, resume: &str) -> Result<(), Problem> {
-        let seconds = fastrand::u32(WATCH_SECONDS);
+        let seconds = chance::among(WATCH_SECONDS);
         let selector = &self.source.selector;
         let query = format!(
             "?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}{resume}{selector}"

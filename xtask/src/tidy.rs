@@ -2,6 +2,7 @@
 //!
 //! Each rule is a function from files to findings, so that each can be seen to fail in a test of its own.
 
+mod chance;
 mod dependencies;
 mod documents;
 mod layers;
@@ -42,6 +43,7 @@ const RULES: &[Rule] = &[
     source::no_vague_names,
     source::median_length,
     source::forbidden_words,
+    chance::chance,
     layers::layers,
     signatures::tuples,
     signatures::riddles,
@@ -110,6 +112,12 @@ mod tests {
             concat!("//! x\n#[", "allow(dead_code)]"),
             &["a/src/x.rs:2"],
         );
+        let clock = concat!("//! x\nlet now = jiff::Timestamp", "::now();");
+        check(chance::chance, "scheduler/src/x.rs", clock, &["scheduler/src/x.rs:2"]);
+        check(chance::chance, "cli/src/x.rs", clock, &[]);
+        let choice = concat!("tokio::select", "! {\n    x = y => {}\n}");
+        check(chance::chance, "daemon/src/x.rs", choice, &["daemon/src/x.rs:1"]);
+        check(chance::chance, "daemon/src/clock.rs", choice, &[]);
         let low = file("cli/src/print/x.rs", "//! x\nuse crate::commands::y;\n");
         let high = file("cli/src/commands/y.rs", "//! x\nuse crate::print::x;\n");
         let found: Vec<String> =

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use crate::clock;
 use k8s_openapi::{
     api::coordination::v1::{Lease as Record, LeaseSpec},
     apimachinery::pkg::apis::meta::v1::MicroTime,
@@ -35,7 +35,7 @@ pub(super) fn observe(record: Option<&Record>, identity: &str) -> Observed {
 
 /// Makes the Lease that is ours from the one that was read; its version guards the write.
 pub(super) fn ours(from: Option<Record>, name: &str, identity: &str, mode: Mode) -> Record {
-    let now = MicroTime(Timestamp::now());
+    let now = MicroTime(clock::now());
     let mut record = from.unwrap_or_default();
     record.metadata.name = Some(name.to_owned());
     let annotations = record.metadata.annotations.get_or_insert_default();

@@ -100,6 +100,7 @@ impl Server {
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
+                biased;
                 () = stop.cancelled() => break,
                 // Ended connections are forgotten.
                 Some(_) = connections.join_next() => continue,
@@ -150,10 +151,12 @@ async fn converse(
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
+        biased;
         _ = connection.as_mut() => return,
         first = timeout(FIRST_MAX, asked.notified()) => if first.is_err() { return },
     }
     tokio::select! {
+        biased;
         _ = connection.as_mut() => return,
         () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
     }

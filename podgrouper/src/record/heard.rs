@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
+use kai_daemon::clock;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -75,7 +75,7 @@ pub(super) struct Heap {
 }
 
 fn now() -> Second {
-    Timestamp::now().as_second()
+    clock::now().as_second()
 }
 
 impl Heard {

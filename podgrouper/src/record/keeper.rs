@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use kai_api::daily_record::{Outcome, WorkloadRecord};
 use kai_api::names::{node, resource};
+use kai_daemon::clock;
 use kai_daemon::process::causes;
 use kube::Client;
 
@@ -58,7 +58,7 @@ struct Plan {
 }
 
 fn now() -> Second {
-    Timestamp::now().as_second()
+    clock::now().as_second()
 }
 
 impl Keeper {
@@ -122,6 +122,7 @@ impl Keeper {
             let next = self.heard.next_due().map_or(midnight, |next| next.min(midnight));
             let pause = u64::try_from(next - now()).unwrap_or(0).max(1);
             tokio::select! {
+                biased;
                 // Changes come in crowds, and none of them is due at once.
                 () = self.heard.wake.notified() => tokio::time::sleep(CROWD).await,
                 () = tokio::time::sleep(Duration::from_secs(pause)) => {}

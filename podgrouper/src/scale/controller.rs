@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use kai_api::names::{component, env};
+use kai_daemon::clock;
 use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{
@@ -167,6 +168,7 @@ impl Controller {
         let mut wake = None;
         loop {
             tokio::select! {
+                biased;
                 () = seen.wake.notified() => {}
                 () = sleep_until(wake) => {}
             }
@@ -174,7 +176,7 @@ impl Controller {
             if seen.rows().is_listed != [true, true] {
                 continue;
             }
-            let now = Timestamp::now();
+            let now = clock::now();
             let Plan { steps, wake: next } = self.plan(seen, &mut memory, now);
             wake = next;
             let all = stream::iter(steps).map(|step| self.carry_out(seen, step, image));
@@ -219,7 +221,7 @@ impl Controller {
                         |scaling| json!({"uid": scaling.uid, "resourceVersion": scaling.version}),
                     );
                 let Some(metadata) = version else { return true };
-                let body = json!({"metadata": metadata, "status": unschedulable(Timestamp::now())});
+                let body = json!({"metadata": metadata, "status": unschedulable(clock::now())});
                 let patch = Patch::Strategic(&body);
                 let written =
                     self.pods().patch_status(&name, &PatchParams::default(), &patch).await;
@@ -318,7 +320,7 @@ fn pods(client: &Client, namespace: &str) -> Api<DynamicObject> {
 async fn sleep_until(wake: Option<Timestamp>) {
     match wake {
         Some(wake) => {
-            let left = wake.duration_since(Timestamp::now());
+            let left = wake.duration_since(clock::now());
             tokio::time::sleep(Duration::try_from(left).unwrap_or_default()).await;
         }
         None => std::future::pending().await,

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use kai_api::names::condition;
+use kai_daemon::clock;
 use serde_json::{Value, json};
 
 /// The reason why a queue hangs in no tree.
@@ -82,7 +82,7 @@ pub(super) fn conditions(stored: &Value, orphan: Option<&Orphan>) -> Option<Valu
     if before["status"] == status && before["reason"] == reason && before["message"] == message {
         return None;
     }
-    let now = json!(Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    let now = json!(clock::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     let since = if before["status"] == status { before["lastTransitionTime"].clone() } else { now };
     let row = json!({"type": condition::ORPHAN, "status": status, "reason": reason,
         "message": message, "lastTransitionTime": since});

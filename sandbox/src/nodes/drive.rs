@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolumeClaim, Secret};
+use kai_daemon::clock;
 use kai_daemon::work::Work;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, Preconditions};
 use kube::runtime::watcher::{self, Event};
@@ -70,9 +71,13 @@ pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: Ca
     };
     loop {
         state.start();
-        let sleep = state.work.sleep(Timestamp::now());
+        let sleep = state.work.sleep(clock::now());
         tokio::select! {
+            biased;
             () = cancel.cancelled() => return,
+            Some(done) = state.writes.join_next() => state.done(done),
+            Some(_) = state.repairs.join_next() => {}
+            () = tokio::time::sleep(sleep) => state.work.ring(clock::now()),
             event = events.next() => match event {
                 Some(Ok(event)) => state.event(event),
                 // The watcher takes a pause by itself when the next poll fails as well.
@@ -91,9 +96,6 @@ pub(super) async fn run(client: Client, kubelet: Arc<Mutex<Kubelet>>, cancel: Ca
                 }
                 None => return,
             },
-            Some(done) = state.writes.join_next() => state.done(done),
-            Some(_) = state.repairs.join_next() => {}
-            () = tokio::time::sleep(sleep) => state.work.ring(Timestamp::now()),
         }
     }
 }
@@ -106,7 +108,7 @@ impl Loop {
                 if let (Some(listed), Some(uid)) = (&mut self.listed, pod.uid()) {
                     listed.insert(uid);
                 }
-                locked(&self.kubelet).seen(pod, Timestamp::now());
+                locked(&self.kubelet).seen(pod, clock::now());
             }
             // Only now are pods admitted: running ones, whatever their place in the list, hold
             // their resources first.
@@ -124,7 +126,7 @@ impl Loop {
             }
             Event::Apply(pod) => {
                 let uid = pod.uid().unwrap_or_default();
-                if locked(&self.kubelet).seen(pod, Timestamp::now()) {
+                if locked(&self.kubelet).seen(pod, clock::now()) {
                     self.work.add(uid);
                 }
             }
@@ -142,7 +144,7 @@ impl Loop {
         for uid in pods {
             self.work.add(uid);
         }
-        let now = Timestamp::now();
+        let now = clock::now();
         let (status, taints) = (fault::status(node, gpus, now), fault::taints(node, now));
         if status.is_none() && taints.is_none() {
             return;
@@ -176,7 +178,7 @@ impl Loop {
 
     fn step(&mut self, uid: String) {
         let mut kubelet = locked(&self.kubelet);
-        let step = kubelet.next(&uid, Timestamp::now());
+        let step = kubelet.next(&uid, clock::now());
         let names = kubelet
             .find(&uid)
             .map(|(pod, _)| (pod.name_any(), pod.namespace().unwrap_or_default()));
@@ -224,7 +226,7 @@ impl Loop {
             }
             Outcome::Outdated => {}
             Outcome::Failed => {
-                let at = Timestamp::now().saturating_add(RETRY).unwrap_or(Timestamp::MAX);
+                let at = clock::now().saturating_add(RETRY).unwrap_or(Timestamp::MAX);
                 self.work.add_at(at, uid);
             }
         }

@@ -93,7 +93,7 @@ struct Entry {
 pub(super) struct Kubelet {
     nodes: HashMap<String, Ledger>,
     faults: BTreeMap<String, Faults>,
-    entries: HashMap<String, Entry>,
+    entries: BTreeMap<String, Entry>,
     pace: u32,
     run_seconds: u64,
     reservation_millis: RangeInclusive<u64>,
@@ -122,7 +122,7 @@ impl Kubelet {
         Self {
             nodes: nodes.collect(),
             faults: BTreeMap::new(),
-            entries: HashMap::new(),
+            entries: BTreeMap::new(),
             pace: options.pace,
             run_seconds: options.run_seconds,
             reservation_millis: options.reservation_millis.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use jiff::Timestamp;
+use kai_daemon::clock;
 use kube::ResourceExt;
 
 use super::environment::Environment;
@@ -74,7 +74,7 @@ impl Logs {
                 wanted.name
             ));
         }
-        let now = Timestamp::now();
+        let now = clock::now();
         let uid = pod.metadata.uid.as_deref().unwrap_or_default();
         let environment = kubelet.environment(uid, &wanted.name).cloned().unwrap_or_default();
         if !previous {

@@ -15,6 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use jiff::{SignedDuration, Timestamp};
+use kai_daemon::clock;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -45,8 +46,7 @@ struct LogQuery {
 
 impl LogQuery {
     fn part(&self) -> Part {
-        let ago =
-            |seconds| Timestamp::now().saturating_sub(SignedDuration::from_secs(seconds)).ok();
+        let ago = |seconds| clock::now().saturating_sub(SignedDuration::from_secs(seconds)).ok();
         Part {
             tail_lines: self.tail_lines,
             since: self.since_time.or_else(|| self.since_seconds.and_then(ago)),

@@ -40,9 +40,10 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
     let mut state = State::default();
     loop {
         tokio::select! {
+            biased;
             () = cancel.cancelled() => return,
-            Some((pod, is_there)) = pods.next() => state.pod(pod, is_there),
             Some((node, is_there)) = nodes.next() => state.node(&node, is_there),
+            Some((pod, is_there)) = pods.next() => state.pod(pod, is_there),
         }
         let choices = state.choose();
         for (uid, node) in choices {

@@ -1,12 +1,13 @@
 //! The loop around the rows: a watch per kind, a store, bounded reconciles.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::stream::SelectAll;
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::{SignedDuration, Timestamp};
+use kai_daemon::clock;
 use kai_daemon::work::Work;
 use kube::Client;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
@@ -40,7 +41,7 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
         Choice::Named(names) => Some(names),
     };
     let failed = |error| OperatorsError::Discovery(Box::new(error));
-    let versions: HashSet<(&str, &str)> =
+    let versions: BTreeSet<(&str, &str)> =
         ROWS.iter().map(|row| (row.kind.group, row.kind.version)).collect();
     let mut served = HashSet::new();
     for (group, version) in versions.into_iter().filter(|(group, _)| !group.is_empty()) {
@@ -94,8 +95,8 @@ fn resource(kind: Kind) -> ApiResource {
 /// All watched objects by UID, and the UIDs of those that each one controls.
 #[derive(Default)]
 struct Store {
-    objects: HashMap<String, Arc<DynamicObject>>,
-    children: HashMap<String, HashSet<String>>,
+    objects: BTreeMap<String, Arc<DynamicObject>>,
+    children: HashMap<String, BTreeSet<String>>,
 }
 
 impl Store {
@@ -179,7 +180,7 @@ pub(super) async fn run(
     pace: u32,
     cancel: CancellationToken,
 ) {
-    let kinds: HashSet<Kind> =
+    let kinds: BTreeSet<Kind> =
         rows.iter().flat_map(|row| [row.makes, row.reads, &[row.kind]].concat()).collect();
     let mut events = SelectAll::new();
     for kind in &kinds {
@@ -200,9 +201,14 @@ pub(super) async fn run(
     };
     loop {
         state.start();
-        let sleep = state.work.sleep(Timestamp::now());
+        let sleep = state.work.sleep(clock::now());
         tokio::select! {
+            biased;
             () = cancel.cancelled() => return,
+            Some(done) = state.looks.join_next() => if let Ok(look) = done {
+                state.looked(look);
+            },
+            () = tokio::time::sleep(sleep) => state.work.ring(clock::now()),
             event = events.next() => match event {
                 Some((kind, Ok(event))) => state.event(kind, event),
                 Some((kind, Err(error))) => {
@@ -211,10 +217,6 @@ pub(super) async fn run(
                 }
                 None => return,
             },
-            Some(done) = state.looks.join_next() => if let Ok(look) = done {
-                state.looked(look);
-            },
-            () = tokio::time::sleep(sleep) => state.work.ring(Timestamp::now()),
         }
     }
 }
@@ -337,7 +339,7 @@ struct Seen<'a> {
 /// Reconciles once; gives the moment to look again.
 async fn look(target: &Target<'_>, seen: &Seen<'_>, pace: u32) -> Option<Timestamp> {
     let Target { row, object, .. } = *target;
-    let now = Timestamp::now();
+    let now = clock::now();
     let children = seen.children.iter().map(AsRef::as_ref).collect();
     let others = seen.others.iter().map(AsRef::as_ref).collect();
     let actions = (row.reconcile)(&View { object, children, others, now, pace });

@@ -58,6 +58,7 @@ impl Watched {
 /// Provides storage until cancelled.
 pub(super) async fn run(client: Client, cancel: CancellationToken) {
     tokio::select! {
+        biased;
         () = cancel.cancelled() => {}
         () = provide(&client) => {}
     }

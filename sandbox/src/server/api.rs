@@ -35,6 +35,7 @@ impl Api {
         let (feed, written) = mpsc::unbounded_channel();
         let kinds = Kinds::builtin();
         let mut store = Store::new(options.watch_events_max, feed);
+        store.witness.clone_from(&options.witness);
         for kind in kinds.iter().filter(|kind| kind.stored) {
             store.add_table(kind.table.clone());
         }

@@ -5,7 +5,8 @@ mod review;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
+use kai_daemon::clock;
 use serde_json::{Value, json};
 
 use super::api::Api;
@@ -50,7 +51,7 @@ impl Api {
                 let table = TableId::new("", "serviceaccounts");
                 let state = self.read();
                 let account = state.store.get(&table, &Key::new(&namespace, &name))?;
-                let valid = object::uid(&account.value) == uid && Timestamp::now() < expires;
+                let valid = object::uid(&account.value) == uid && clock::now() < expires;
                 valid.then(|| User { uid, ..User::service_account(&namespace, &name) })
             }
         }
@@ -137,7 +138,7 @@ pub(crate) fn token(api: &Api, request: &Request, target: &Target) -> ApiResult<
         let cause = Cause::invalid("spec.expirationSeconds", &json!(seconds), detail);
         return Err(Refusal::invalid("authentication.k8s.io", "TokenRequest", "", &[cause]));
     }
-    let expires = Timestamp::now() + SignedDuration::from_secs(seconds);
+    let expires = clock::now() + SignedDuration::from_secs(seconds);
     let token = api.tokens.add(Holder::ServiceAccount {
         namespace: target.namespace.clone(),
         name: target.name.clone(),

@@ -29,6 +29,7 @@ pub(super) async fn run(
 ) {
     loop {
         let written = tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             written = feed.recv() => written,
         };

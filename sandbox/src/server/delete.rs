@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
+use kai_daemon::clock;
 use serde_json::{Value, json};
 
 use super::admission::{Attributes, Operation};
@@ -327,7 +328,7 @@ fn grace_seconds(kind: &Kind, value: &Value, options: &DeleteOptions) -> i64 {
 fn mark(kind: &Kind, value: &mut Value, grace: i64) {
     let already = value.pointer("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64);
     if !object::is_deleting(value) || already.is_some_and(|already| grace < already) {
-        let at = Timestamp::now() + SignedDuration::from_secs(grace.clamp(0, 1 << 31));
+        let at = clock::now() + SignedDuration::from_secs(grace.clamp(0, 1 << 31));
         object::set_metadata(value, "deletionTimestamp", json!(object::time_text(at)));
         object::set_metadata(value, "deletionGracePeriodSeconds", json!(grace));
         if kind.generation {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
+use kai_daemon::clock;
 use serde_json::{Value, json};
 
 use super::api::Api;
@@ -70,7 +71,7 @@ fn part(params: &Params, pod: &str) -> ApiResult<Part> {
     if !causes.is_empty() {
         return Err(Refusal::invalid("", "PodLogOptions", pod, &causes));
     }
-    let ago = |seconds| Timestamp::now().saturating_sub(SignedDuration::from_secs(seconds)).ok();
+    let ago = |seconds| clock::now().saturating_sub(SignedDuration::from_secs(seconds)).ok();
     let since = params.since_time.or_else(|| params.since_seconds.and_then(ago));
     Ok(Part { tail_lines, since, limit_bytes, timestamps: params.timestamps })
 }

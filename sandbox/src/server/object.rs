@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use kai_daemon::clock;
 use serde_json::{Map, Value, json};
 
 /// One stored version of an object. Immutable; shared by the table, the event history and every reader.
@@ -143,18 +144,18 @@ pub(crate) fn micro_time_text(at: Timestamp) -> String {
 
 /// The present moment as `metav1.Time` writes it.
 pub(crate) fn now_text() -> String {
-    time_text(Timestamp::now())
+    time_text(clock::now())
 }
 
 /// A fresh UID.
 pub(crate) fn new_uid() -> String {
-    uuid::Uuid::new_v4().to_string()
+    kai_daemon::chance::uuid().to_string()
 }
 
 /// Five characters of the alphabet that Kubernetes uses for generated names.
 pub(crate) fn random_suffix() -> String {
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-    let bytes = uuid::Uuid::new_v4().into_bytes();
+    let bytes = kai_daemon::chance::uuid().into_bytes();
     // The first five bytes of a version 4 UUID are random in all bits.
     bytes[..5]
         .iter()

@@ -55,7 +55,7 @@ impl Key {
 
 /// A change of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// It came.
     Added,
     /// It changed.
@@ -73,6 +73,27 @@ pub(crate) struct Event {
     pub(crate) object: Arc<Object>,
     /// The state before the write.
     pub(crate) before: Option<Arc<Object>>,
+}
+
+/// One write, as a [`Witness`] is told of it.
+#[derive(Debug)]
+pub struct Write<'a> {
+    /// The plural of its kind.
+    pub plural: &'a str,
+    /// The change.
+    pub change: Change,
+    /// The object after the write, as JSON; of a deletion the last one.
+    pub object: &'a Value,
+}
+
+/// Witness of every write while it happens. It must not call the server.
+#[derive(Clone)]
+pub struct Witness(pub Arc<dyn Fn(&Write<'_>) + Send + Sync>);
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Witness")
+    }
 }
 
 /// The objects of one resource and their recent history.
@@ -173,6 +194,8 @@ pub(crate) struct Store {
     by_uid: HashMap<String, (TableId, Key)>,
     dependents: HashMap<String, BTreeSet<(TableId, Key)>>,
     feed: tokio::sync::mpsc::UnboundedSender<Written>,
+    /// Witness of every write.
+    pub(crate) witness: Option<Witness>,
 }
 
 impl Store {
@@ -189,6 +212,7 @@ impl Store {
             by_uid: HashMap::new(),
             dependents: HashMap::new(),
             feed,
+            witness: None,
         }
     }
 
@@ -260,6 +284,9 @@ impl Store {
     fn publish(&mut self, id: &TableId, event: Event) {
         let version = self.version;
         let events_max = self.events_max;
+        if let Some(Witness(tell)) = &self.witness {
+            tell(&Write { plural: &id.plural, change: event.change, object: &event.object.value });
+        }
         let event = Arc::new(event);
         let table = self.tables.get_mut(id).expect("writes go to served resources");
         table.history.push_back(Arc::clone(&event));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kai_api::human::human;
 use kai_api::json_path::Path;
+use kai_daemon::clock;
 use serde_json::{Value, json};
 
 use super::convert;
@@ -165,7 +166,7 @@ fn since(timestamp: &str, now: Timestamp) -> String {
 fn rows(target: &Target, objects: &[Arc<Object>], query: &str) -> ApiResult<Vec<Value>> {
     let include =
         query.split('&').find_map(|pair| pair.strip_prefix("includeObject=")).unwrap_or("Metadata");
-    let now = Timestamp::now();
+    let now = clock::now();
     let rows = objects.iter().map(|found| {
         let value = convert::serve(&found.value, &target.kind, &target.version);
         let cells = cells(target, &found.value, now);

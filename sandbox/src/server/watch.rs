@@ -133,7 +133,8 @@ impl Watcher {
             }
             let api = Arc::clone(&self.api);
             tokio::select! {
-                changed = self.changed.changed() => self.ended |= changed.is_err(),
+                biased;
+                () = api.stop.cancelled() => self.ended = true,
                 () = tokio::time::sleep_until(self.next_bookmark), if self.bookmarks => {
                     self.collect();
                     self.bookmark(false);
@@ -145,7 +146,7 @@ impl Watcher {
                     }
                     self.ended = true;
                 }
-                () = api.stop.cancelled() => self.ended = true,
+                changed = self.changed.changed() => self.ended |= changed.is_err(),
             }
         }
     }

@@ -259,6 +259,7 @@ impl Bind {
             }
             failures += 1;
             tokio::select! {
+                biased;
                 () = write.stop.cancelled() => return Standing::Unknown,
                 () = sleep(backoff(failures).max(Duration::from_millis(50))) => {}
             }

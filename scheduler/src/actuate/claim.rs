@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::Method;
 use kai_daemon::backoff;
+use kai_daemon::clock;
 use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -129,7 +130,7 @@ impl<'g> Reservation<'g> {
                 }
                 claim["status"]["allocation"] = with_claim_config(allocation, &claim);
                 if awaits_conditions(allocation) {
-                    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+                    let now = clock::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
                     claim["status"]["allocation"]["allocationTimestamp"] = json!(now);
                 }
                 gives = true;
@@ -207,6 +208,7 @@ impl<'g> Reservation<'g> {
                 return Err(self.grant.failed(&reason));
             }
             tokio::select! {
+                biased;
                 () = write.stop.cancelled() => return Err(self.grant.failed("the scheduler ends")),
                 () = sleep(LOOK_EVERY) => {}
             }

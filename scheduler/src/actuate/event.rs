@@ -2,6 +2,7 @@
 
 use http::Method;
 use jiff::Timestamp;
+use kai_daemon::clock;
 use kai_daemon::event::{Regarding, Severity, Statement, object};
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ pub struct Event {
 impl Event {
     pub(super) async fn carry_out(self, write: &Write) {
         let path = format!("/api/v1/namespaces/{}/events", self.target.namespace);
-        let body = self.body(Timestamp::now());
+        let body = self.body(clock::now());
         let posted = call(write, Method::POST, &path, Form::Object, &body).await;
         // One that is there already says the same.
         let done = match &posted {

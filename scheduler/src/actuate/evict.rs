@@ -3,6 +3,7 @@
 
 use http::Method;
 use kai_daemon::backoff;
+use kai_daemon::clock;
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -110,7 +111,7 @@ impl Evict {
                 "status": "True",
                 "reason": "PreemptionByScheduler",
                 "message": message,
-                "lastTransitionTime": jiff::Timestamp::now(),
+                "lastTransitionTime": clock::now(),
             }]},
         });
         let path = self.path("/status");

@@ -1,6 +1,7 @@
 //! Conditions on pods and pod groups, and the timestamps of pod groups.
 
 use http::Method;
+use kai_daemon::clock;
 use serde_json::{Value, json};
 
 use super::{Outcome, Write};
@@ -113,7 +114,7 @@ impl PodCondition {
                 "status": status,
                 "reason": self.reason,
                 "message": self.message,
-                "lastTransitionTime": jiff::Timestamp::now(),
+                "lastTransitionTime": clock::now(),
             }]},
         });
         let patched = call(write, Method::PATCH, &path, Form::Strategic, &body).await;

@@ -106,6 +106,7 @@ impl VolumeGrant {
                 return Err(self.failed(&format!("it was not bound within {seconds}s")));
             }
             tokio::select! {
+                biased;
                 () = write.stop.cancelled() => return Err(self.failed("the scheduler ends")),
                 () = sleep(LOOK_EVERY) => {}
             }

@@ -1,5 +1,6 @@
 //! Conditions as they follow from what is there and what is to be said.
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::{desired::Standing, stamps::changes, *};

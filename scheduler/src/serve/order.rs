@@ -73,6 +73,7 @@ impl Endpoint {
     pub async fn keep(mut self, stop: CancellationToken) {
         loop {
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
                 wanted = self.wanted.wait_for(|wanted| *wanted) => if wanted.is_err() { return },
             }
@@ -82,6 +83,7 @@ impl Endpoint {
                 Err(error) => {
                     tracing::warn!(%address, %error, "failed to serve /get-job-order (--plugin-server-port)");
                     tokio::select! {
+                        biased;
                         () = stop.cancelled() => return,
                         changed = self.wanted.changed() => if changed.is_err() { return },
                         () = sleep(RETRY) => {}
@@ -101,6 +103,7 @@ impl Endpoint {
             let (mut wanted, stop) = (self.wanted.clone(), stop.clone());
             async move {
                 tokio::select! {
+                    biased;
                     () = stop.cancelled() => {}
                     _ = wanted.wait_for(|wanted| !*wanted) => {}
                 }
@@ -108,6 +111,7 @@ impl Endpoint {
         };
         let served = axum::serve(listener, router).with_graceful_shutdown(end());
         tokio::select! {
+            biased;
             result = served => if let Err(error) = result {
                 tracing::warn!(%error, "failed to serve /get-job-order");
             },

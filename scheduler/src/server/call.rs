@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, header};
 use http_body_util::BodyExt;
-use kai_daemon::process::causes;
+use kai_daemon::{chance, process::causes};
 use kube::{Client, client::Body};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -71,7 +71,7 @@ pub async fn call(
             Err((Failure::Refused { code: 429, message }, wait))
                 if started.elapsed() < PATIENCE_MAX && !message.contains(BUDGET) =>
             {
-                sleep(wait.mul_f64(1.0 + fastrand::f64())).await;
+                sleep(wait.mul_f64(1.0 + chance::part())).await;
             }
             answer => return answer.map_err(|(failure, _)| failure),
         }

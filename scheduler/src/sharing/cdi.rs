@@ -66,6 +66,7 @@ pub async fn follow(
             says.send_if_modified(|said| std::mem::replace(said, found) != found);
         }
         tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             () = sleep(READ_EVERY) => {}
         }

@@ -48,7 +48,12 @@ const KINDS: [&str; 21] = [
 impl Place {
     /// The embedded API server.
     pub async fn embedded() -> Result<Self> {
-        let place = Self::Embedded(Server::start(Options::default()).await?);
+        Self::within(Server::start(Options::default()).await?).await
+    }
+
+    /// An embedded one that runs already.
+    pub async fn within(server: Server) -> Result<Self> {
+        let place = Self::Embedded(server);
         place.install().await?;
         Ok(place)
     }

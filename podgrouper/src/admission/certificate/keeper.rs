@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kai_api::names::{component, label, value};
+use kai_daemon::clock;
 use kube::Client;
 use kube::api::{Api, PostParams};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -112,7 +113,7 @@ impl Keeper {
         let found = self.api.get_opt(SECRET).await.map_err(|error| reason(&error))?;
         let held = found.as_ref().map(Held::of);
         let served = self.told.borrow().clone();
-        let now = Timestamp::now();
+        let now = clock::now();
         let step = step(held.as_ref(), served.as_ref(), &self.names, now);
         let wanted = match (&step, held, served) {
             (Step::Keep, Some(held), _) => {

@@ -69,6 +69,7 @@ impl Registrar {
         let mut told = HashSet::new();
         loop {
             tokio::select! {
+                biased;
                 () = seen.wake.notified() => {}
                 Ok(()) = self.settings.changed() => {}
                 Ok(()) = self.served.changed() => {}
