@@ -21,6 +21,7 @@ pub mod oracle;
 pub mod recording;
 pub mod rights;
 pub mod sandbox;
+pub mod simulation;
 pub mod stage;
 pub mod terminal;
 pub mod workload;

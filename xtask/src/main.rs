@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|image`.
+//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|simulate|image`.
 //!
 //! One language and one tool for everything that a shell script would otherwise do (see `DESIGN.md`).
 
@@ -32,6 +32,12 @@ enum Task {
     Bench(bench::Arguments),
     /// Try the properties with new seeds, and keep what fails
     Hunt(hunt::Arguments),
+    /// Simulate whole clusters from seeds, and check every promise after every write
+    Simulate {
+        /// Arguments of the simulation, see `cargo xtask simulate -- --help`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Build an image of all programs as an archive, without Docker
     Image(image::Arguments),
 }
@@ -44,6 +50,11 @@ fn main() -> ExitCode {
         Task::Generate => repository::cargo_with(&["run", "--quiet", "--bin", "generate"]),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Hunt(arguments) => hunt::run(&arguments),
+        Task::Simulate { arguments } => {
+            let mut words = vec!["run", "--quiet", "--release", "--bin", "simulate", "--"];
+            words.extend(arguments.iter().map(String::as_str));
+            repository::cargo_with(&words)
+        }
         Task::Image(arguments) => image::run(&arguments),
     };
     match outcome {

@@ -1,0 +1,150 @@
+//! A whole cluster from a seed, in one thread and without sockets: the scheduler, the podgrouper, the stand-ins of kubelets
+//! and operators and the users against the embedded API server, under tokio's paused clock, which advances by itself.
+//!
+//! ```text
+//! users, kubelets, operators ──► Link ──► Server (embedded) ──► Witness: hash of all writes, promises after each
+//! scheduler, podgrouper ───────► Link ──┘
+//!                                  └─ how long each request takes, and what goes wrong with it, drawn from the seed
+//! ```
+//!
+//! All that happens follows from the seed: two runs of one seed write the same objects at the same moments, to the byte.
+
+mod judge;
+mod link;
+mod load;
+mod parts;
+
+use std::{
+    fs::File,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+use kai_daemon::{chance, clock};
+use kai_sandbox::server::{Options, Server, Witness};
+use kai_sim::generate::Seed;
+use tokio::time::{Instant, sleep};
+
+use crate::live::Place;
+use judge::Judge;
+use load::Users;
+use parts::Parts;
+
+/// When every simulation begins: 2026-01-01T00:00:00Z.
+const START_SECONDS: i64 = 1_767_225_600;
+/// Silence after which a cluster counts as at rest: more than five of the scheduler's rounds.
+const REST: Duration = Duration::from_secs(90);
+/// Time that a cluster without faults and without news may take to come to rest.
+const REST_WITHIN: Duration = Duration::from_hours(6);
+
+/// Size and length of a simulation.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Decides all that is drawn.
+    pub seed: u64,
+    /// Time for which users go on.
+    pub length: Duration,
+    /// The number of nodes, with 8 GPUs each.
+    pub nodes: u32,
+    /// About so many pods are there at a time.
+    pub pods: u64,
+    /// True if requests, daemons and nodes fail.
+    pub has_faults: bool,
+    /// File in which each write becomes a line.
+    pub trace: Option<PathBuf>,
+}
+
+/// Outcome of a simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Follows from every write that the API server took in, and its moment.
+    pub hash: u64,
+    /// The number of those writes.
+    pub writes: u64,
+    /// The number of pods that were bound.
+    pub binds: usize,
+    /// The number of requests with which something went wrong, and of daemons that died.
+    pub faults: u64,
+    /// Time that passed in the cluster.
+    pub simulated: Duration,
+    /// Promises that were broken.
+    pub findings: Vec<String>,
+}
+
+/// Simulates a cluster. It runs in a thread of its own, whose clock and luck are the simulation's.
+///
+/// # Errors
+/// When the cluster cannot be set up, or does not come to rest.
+pub fn run(settings: Settings) -> Result<Report> {
+    let thread = std::thread::Builder::new().stack_size(16 << 20).name("simulation".to_owned());
+    let work = thread.spawn(move || {
+        chance::seed(settings.seed);
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build()?;
+        runtime.block_on(simulate(settings))
+    })?;
+    work.join().map_err(|_| anyhow::anyhow!("the simulation panicked"))?
+}
+
+async fn simulate(settings: Settings) -> Result<Report> {
+    clock::follow_tokio(jiff::Timestamp::from_second(START_SECONDS)?);
+    let began = Instant::now();
+    let file = settings.trace.as_ref().map(File::create).transpose()?;
+    let judge = Arc::new(Mutex::new(Judge::new(began, file)));
+    let witness = {
+        let judge = Arc::clone(&judge);
+        Witness(Arc::new(move |write| {
+            judge.lock().unwrap_or_else(PoisonError::into_inner).wrote(write);
+        }))
+    };
+    let server = Server::without_port(&Options { witness: Some(witness), ..Options::default() });
+    let place = Place::within(server).await?;
+    let seed = Seed::new(settings.seed);
+    let mut parts = Parts::start(&place, &seed, &settings).await?;
+    let mut users = Users::new(parts.user_client(), seed.split(1), &settings);
+    users.prepare().await?;
+    let end = Instant::now() + settings.length;
+    let findings = || locked(&judge).findings();
+    while Instant::now() < end && findings().is_empty() && parts.ended().is_empty() {
+        parts.tend(&place).await?;
+        users.act().await.context("a user")?;
+    }
+    parts.heal(&place).await?;
+    if findings().is_empty() {
+        rest(&judge).await?;
+    }
+    let simulated = began.elapsed();
+    let stuck = users.stuck().await?;
+    let stuck = stuck.into_iter().map(|job| format!("at rest: {job} fits and has not ended"));
+    let mut judge = locked(&judge);
+    judge.at_rest();
+    let (hash, writes) = judge.trace();
+    Ok(Report {
+        hash,
+        writes,
+        binds: judge.binds(),
+        faults: parts.faults(),
+        simulated,
+        findings: judge.findings().into_iter().chain(parts.ended().to_vec()).chain(stuck).collect(),
+    })
+}
+
+/// Waits until nothing runs and nothing is written any more.
+async fn rest(judge: &Mutex<Judge>) -> Result<()> {
+    let until = Instant::now() + REST_WITHIN;
+    while !locked(judge).is_at_rest(REST) && locked(judge).findings().is_empty() {
+        ensure!(
+            Instant::now() < until,
+            "the cluster does not come to rest: last {}",
+            locked(judge).last_write()
+        );
+        sleep(Duration::from_secs(10)).await;
+    }
+    Ok(())
+}
+
+fn locked(judge: &Mutex<Judge>) -> std::sync::MutexGuard<'_, Judge> {
+    judge.lock().unwrap_or_else(PoisonError::into_inner)
+}
