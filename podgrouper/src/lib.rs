@@ -47,6 +47,6 @@ pub use object::{FieldError, Gvk, Object, OwnerRef};
 pub use pod::{NativeGroup, Pod};
 pub use run::run;
 pub use settings::{Compat, Settings};
-pub use shard::KNOWN_FLAGS;
+pub use shard::{KNOWN_FLAGS, installed_args};
 pub use texts::Texts;
 pub use uid::Uid;

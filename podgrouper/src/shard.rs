@@ -30,7 +30,7 @@ use crate::follow::{Selection, Table, keep_table};
 use crate::global;
 use crate::object::{Gvk, Object};
 
-pub use args::KNOWN_FLAGS;
+pub use args::{KNOWN_FLAGS, installed_args};
 pub(crate) use plan::{Pools, View, plan};
 
 /// API version of shards and Config.

@@ -422,14 +422,9 @@ fn report(
         | Format::Columns(_)
         | Format::Jq(_) => {
             let ours = plan.entries.iter().map(|entry| {
-                serde_json::json!({
-                    "apiVersion": entry.item.object["apiVersion"],
-                    "kind": entry.item.object["kind"],
-                    "namespace": entry.item.object["metadata"]["namespace"],
-                    "name": entry.item.object["metadata"]["name"],
-                    "result": entry.state.word(),
-                    "takenFrom": entry.managers,
-                })
+                let mut object = entry.item.reported(entry.state.word());
+                object["takenFrom"] = serde_json::json!(entry.managers);
+                object
             });
             let objects: Vec<_> = kai.reported().chain(ours).collect();
             let report = serde_json::json!({ "dryRun": dry, "objects": objects });

@@ -85,12 +85,7 @@ impl Installed {
     pub(super) fn of(deployment: &Object) -> Self {
         let words = &deployment.value()["spec"]["template"]["spec"]["containers"][0]["args"];
         let words: Vec<String> = serde_json::from_value(words.clone()).unwrap_or_default();
-        let note = deployment.annotation(Self::ANNOTATION);
-        let note = note.and_then(|text| serde_json::from_str::<Note>(text).ok());
-        match note.filter(|note| note.written == words) {
-            Some(note) => Self { words: note.installed },
-            None => Self { words },
-        }
+        Self { words: installed_args(deployment.value()).unwrap_or(words) }
     }
 
     /// The annotation to write beside these flags; null for none.
@@ -101,6 +96,14 @@ impl Installed {
         let note = Note { installed: self.words.clone(), written: written.to_vec() };
         json!(json!(note).to_string())
     }
+}
+
+/// Reads from a Deployment the flags that its installer wrote; `None` where no shard's settings were put over them.
+pub fn installed_args(deployment: &Value) -> Option<Vec<String>> {
+    let words = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
+    let note = deployment["metadata"]["annotations"][Installed::ANNOTATION].as_str()?;
+    let note: Note = serde_json::from_str(note).ok()?;
+    (json!(note.written) == *words).then_some(note.installed)
 }
 
 /// The flags of a shard's scheduler: the pattern's, the node pool's, then the shard's own, of which a later one wins.

@@ -35,7 +35,12 @@ pub(super) fn succeed(output: &Output) -> Result<String> {
     Ok(stdout.into_owned())
 }
 
-pub(super) fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
+/// Starts simulated nodes, as `kubectl kai sandbox --nodes` takes them.
+///
+/// # Errors
+///
+/// When the process does not start.
+pub fn start_nodes(plane: &ControlPlane, nodes: &str) -> Result<Daemon> {
     let arguments = [
         "sandbox".to_owned(),
         format!("--kubeconfig={}", plane.kubeconfig().display()),

@@ -5,6 +5,7 @@
 mod adopt;
 mod interrupted;
 mod leader;
+mod life;
 mod remove;
 
 use std::{path::Path, process::Output, time::Duration};
@@ -92,20 +93,25 @@ impl Bench {
             let annotations = object["metadata"]["annotations"].as_object_mut();
             let manager = annotations.and_then(|table| table.remove("test/manager"));
             let manager = manager.as_ref().and_then(Value::as_str).unwrap_or("operator");
-            let types: TypeMeta = serde_json::from_value(object.clone())?;
-            let kind = GroupVersionKind::try_from(types)?;
-            let (resource, capabilities) = pinned_kind(&self.client, &kind).await?;
-            let of = object["metadata"]["namespace"].as_str().unwrap_or("default");
-            let of = (capabilities.scope == Scope::Namespaced).then_some(of);
-            let name = object["metadata"]["name"].as_str().context("it has a name")?;
-            let path = format!("{}/{name}", DynamicObject::url_path(&resource, of));
+            let path = self.path_of(&object).await?;
             let path = format!("{path}?fieldManager={manager}&force=true");
             let made = self.send(Method::PATCH, &path, &object).await?;
-            if resource.kind == "Config" {
+            if made["kind"] == "Config" {
                 made["metadata"]["uid"].as_str().unwrap_or_default().clone_into(&mut uid);
             }
         }
         Ok(())
+    }
+
+    /// The path of an object, by what the API server says of its kind.
+    async fn path_of(&self, object: &Value) -> Result<String> {
+        let types: TypeMeta = serde_json::from_value(object.clone())?;
+        let kind = GroupVersionKind::try_from(types)?;
+        let (resource, capabilities) = pinned_kind(&self.client, &kind).await?;
+        let of = object["metadata"]["namespace"].as_str().unwrap_or("default");
+        let of = (capabilities.scope == Scope::Namespaced).then_some(of);
+        let name = object["metadata"]["name"].as_str().context("it has a name")?;
+        Ok(format!("{}/{name}", DynamicObject::url_path(&resource, of)))
     }
 
     async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value> {

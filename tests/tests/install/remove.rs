@@ -18,6 +18,7 @@ async fn what_others_use_stays_and_the_rest_goes() -> Result<()> {
     let Some(bench) = Bench::start().await? else { return Ok(()) };
     bench.kai("install apply -y --wait=false")?.expect(0, &[]);
     dry_run(&bench).await?;
+    what_may_not_be_read_may_be_in_use(&bench).await?;
     let group = json!({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
         "metadata": {"name": "pg"}, "spec": {"minMember": 1, "queue": "default-queue", "priorityClassName": "train"}});
     let groups = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
@@ -43,6 +44,57 @@ async fn dry_run(bench: &Bench) -> Result<()> {
     let said = bench.kai("install remove --dry-run -o name --keep-crds")?.expect(0, &[]);
     assert!(said.data.contains("deployment.apps/kai-podgrouper\n"), "{}", said.data);
     assert_eq!(bench.names(DEPLOYMENTS).await?.len(), 2);
+    Ok(())
+}
+
+/// Somebody who may remove all of it, and list neither jobs nor volume claims.
+async fn what_may_not_be_read_may_be_in_use(bench: &Bench) -> Result<()> {
+    const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+    const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+    let metadata = json!({"name": "remover"});
+    let groups = [
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apps",
+        "coordination.k8s.io",
+        "kai.scheduler",
+        "rbac.authorization.k8s.io",
+        "scheduling.k8s.io",
+        "scheduling.run.ai",
+    ];
+    let core = [
+        "configmaps",
+        "namespaces",
+        "pods",
+        "resourcequotas",
+        "secrets",
+        "serviceaccounts",
+        "services",
+    ];
+    let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": metadata,
+        "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]},
+            {"apiGroups": [""], "resources": core, "verbs": ["*"]}]});
+    let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": metadata,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "remover"},
+        "subjects": [{"kind": "ServiceAccount", "name": "remover", "namespace": "default"}]});
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata});
+    bench.send(Method::POST, ACCOUNTS, &account).await?;
+    bench.send(Method::POST, &format!("{RBAC}/clusterroles"), &role).await?;
+    bench.send(Method::POST, &format!("{RBAC}/clusterrolebindings"), &binding).await?;
+    let kubeconfig = bench.plane.kubeconfig_of_account("default", "remover").await?;
+    let run = |line: &str| -> Result<Said> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        Ok(run_cli(&kubeconfig, &words)?.into())
+    };
+    let unread = "you may not list persistentvolumeclaims, jobs, cronjobs";
+    let stays = format!("namespace/kai-scale-adjust stays: {unread}");
+    let said = run("install remove --dry-run -o name")?.expect(0, &[&stays, "--in-use"]);
+    assert!(!said.data.contains("namespace/"), "{}", said.data);
+    assert!(said.data.contains("deployment.apps/kai-podgrouper\n"), "{}", said.data);
+    let goes = format!("namespace/kai-scale-adjust goes, though {unread}");
+    let said = run("install remove --dry-run -o name --in-use")?.expect(0, &[&goes]);
+    assert!(said.data.contains("namespace/kai-scale-adjust\n"), "{}", said.data);
     Ok(())
 }
 
@@ -87,7 +139,7 @@ async fn waits_for_what_goes(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-async fn nothing_is_left(bench: &Bench) -> Result<()> {
+pub(super) async fn nothing_is_left(bench: &Bench) -> Result<()> {
     for path in [
         "/apis/rbac.authorization.k8s.io/v1/clusterroles",
         "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",

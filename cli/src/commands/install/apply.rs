@@ -169,7 +169,9 @@ pub(super) async fn carry_out(
         }
         for entry in &entries {
             if matches!(entry.state, State::Create | State::Change) {
-                put(cluster, &entry.item, options)
+                let mut options = options.clone();
+                options.force_conflicts |= entry.has_new_flags;
+                put(cluster, &entry.item, &options)
                     .await
                     .map_err(|e| unfinished(e, done, &entry.item))?;
                 done += 1;
@@ -271,7 +273,7 @@ async fn ready(cluster: &Cluster, item: &Item, deadline: Option<Instant>) -> Res
         if deadline.is_some_and(|deadline| Instant::now() > deadline) {
             let what = format!("{} is not ready in time", item.name());
             let mut problem = Problem::new(number::NOT_INSTALLED, Exit::NoScheduler, what);
-            for line in reasons(cluster, item).await {
+            for line in reasons(cluster, &item.object).await {
                 problem = problem.line(line);
             }
             let namespace = item.namespace().unwrap_or_default();
@@ -307,10 +309,11 @@ impl Replicas {
 }
 
 /// Says why the pods of a Deployment don't run, in at most three lines.
-pub(super) async fn reasons(cluster: &Cluster, item: &Item) -> Vec<String> {
+pub(super) async fn reasons(cluster: &Cluster, deployment: &Value) -> Vec<String> {
+    let text = |field: &str| deployment["metadata"][field].as_str();
     let pods = Resource::new("v1", "Pod", "pods");
-    let call = Call::new("list", &pods).namespace(item.namespace());
-    let labels = format!("{}={}", label::APP, item.name());
+    let call = Call::new("list", &pods).namespace(text("namespace"));
+    let labels = format!("{}={}", label::APP, text("name").unwrap_or_default());
     let found = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
     let found = found.unwrap_or_default().unwrap_or_default();
     if found.is_empty() {

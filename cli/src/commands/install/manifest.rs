@@ -180,6 +180,28 @@ impl Item {
         format!("{}/{}", self.resource.label(), self.name())
     }
 
+    /// Leaves out the flags of a scheduler that the podgrouper has put a shard's settings over, where it did so over these.
+    pub(super) fn respect_settings(&mut self, live: &Value) {
+        let container = self.object.pointer_mut("/spec/template/spec/containers/0");
+        let fields = container.and_then(Value::as_object_mut);
+        if let (Some(fields), Some(installed)) = (fields, kai_podgrouper::installed_args(live))
+            && fields.get("args") == Some(&json!(installed))
+        {
+            fields.remove("args");
+        }
+    }
+
+    /// Says for programs what became of it.
+    pub(super) fn reported(&self, result: &str) -> Value {
+        json!({
+            "apiVersion": self.object["apiVersion"],
+            "kind": self.object["kind"],
+            "namespace": self.object["metadata"]["namespace"],
+            "name": self.object["metadata"]["name"],
+            "result": result,
+        })
+    }
+
     /// Tells whether it is made where it is missing, and never changed.
     pub(super) fn is_kept(&self) -> bool {
         self.group == Group::Defaults

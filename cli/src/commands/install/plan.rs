@@ -48,11 +48,13 @@ pub(super) struct Entry {
     pub(super) managers: BTreeSet<String>,
     /// The Helm release that it is part of until now: its namespace and name.
     pub(super) release: Option<(String, String)>,
+    /// Tells whether its flags are written over those that the podgrouper wrote, which does so again over the new ones.
+    pub(super) has_new_flags: bool,
 }
 
 impl Entry {
     fn new(item: Item, state: State) -> Self {
-        Self { item, state, managers: BTreeSet::new(), release: None }
+        Self { item, state, managers: BTreeSet::new(), release: None, has_new_flags: false }
     }
 }
 
@@ -96,7 +98,7 @@ pub(super) async fn make(
     Ok(Plan { entries })
 }
 
-async fn entry(cluster: &Cluster, item: Item, options: &Options) -> Result<Entry, Error> {
+async fn entry(cluster: &Cluster, mut item: Item, options: &Options) -> Result<Entry, Error> {
     let found = call(&item, "get");
     let live = cluster.get(&found).await.map_err(|e| cluster.explain(&found, &e))?;
     // What ends is gone by the time that ours is made: `ended` waits for it.
@@ -106,21 +108,28 @@ async fn entry(cluster: &Cluster, item: Item, options: &Options) -> Result<Entry
     if item.is_kept() {
         return Ok(Entry::new(item, State::Kept));
     }
+    item.respect_settings(&live);
     let mut managers = BTreeSet::new();
+    let mut has_new_flags = false;
     let mut dry =
         put(cluster, &item, &Options { force_conflicts: false, ..options.clone() }, true).await;
     if let Err(failure) = &dry
-        && options.force_conflicts
         && is_field_conflict(failure)
     {
-        managers = managers_of(failure);
-        dry = put(cluster, &item, options, true).await;
+        has_new_flags = is_about_flags(failure) && kai_podgrouper::installed_args(&live).is_some();
+        if has_new_flags {
+            let forced = Options { force_conflicts: true, ..options.clone() };
+            dry = put(cluster, &item, &forced, true).await;
+        } else if options.force_conflicts {
+            managers = managers_of(failure);
+            dry = put(cluster, &item, options, true).await;
+        }
     }
     let release = release(&live);
     let dry = dry.map_err(|e| refused(cluster, &item, release.as_ref(), &e))?;
     let same = without_history(live) == without_history(dry);
     let state = if same { State::Unchanged } else { State::Change };
-    Ok(Entry { item, state, managers, release })
+    Ok(Entry { item, state, managers, release, has_new_flags })
 }
 
 /// Tells whether an object is being deleted.
@@ -175,6 +184,12 @@ pub(super) async fn put(
 
 fn is_field_conflict(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused(refusal) if refusal.code == 409 && refusal.message.contains("conflict"))
+}
+
+/// Tells whether nothing but a container's flags was set by somebody else.
+fn is_about_flags(failure: &Failure) -> bool {
+    let Failure::Refused(refusal) = failure else { return false };
+    !refusal.causes.is_empty() && refusal.causes.iter().all(|cause| cause.contains("].args: "))
 }
 
 /// The field managers that a conflict names: `conflict with "helm" using v1`.

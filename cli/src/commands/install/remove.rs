@@ -117,16 +117,7 @@ fn report(items: &[&Item], dry: bool, context: &mut Context) -> Result<(), Error
         | Format::Csv
         | Format::Columns(_)
         | Format::Jq(_) => {
-            let object = |item: &&Item| {
-                json!({
-                    "apiVersion": item.object["apiVersion"],
-                    "kind": item.object["kind"],
-                    "namespace": item.object["metadata"]["namespace"],
-                    "name": item.object["metadata"]["name"],
-                    "result": "removed",
-                })
-            };
-            let objects: Vec<_> = items.iter().map(object).collect();
+            let objects: Vec<_> = items.iter().map(|item| item.reported("removed")).collect();
             let report = json!({ "dryRun": dry, "objects": objects });
             let report = format::headed("InstallReport", report);
             format::report(&report, &format, &mut context.out).map(|_| ())
@@ -145,12 +136,25 @@ fn say_staying(found: &Findings, args: &Args, context: &mut Context) {
         context.out.warn(&format!("{} {stays}", first(&titles)));
     }
     for (item, users) in &found.used {
-        let (title, users) = (item.title(), first(users));
-        context.out.warn(&if args.in_use {
-            format!("{title} goes, though {users} use it")
+        let title = item.title();
+        let text = if users.known.is_empty() {
+            let unread = users.unread.join(", ");
+            if args.in_use {
+                format!("{title} goes, though you may not list {unread} and others may use it")
+            } else {
+                format!(
+                    "{title} stays: you may not list {unread}, so that others may use it   (--in-use removes it too)"
+                )
+            }
         } else {
-            format!("{title} stays, in use by {users}   (--in-use removes it too)")
-        });
+            let known = first(&users.known);
+            if args.in_use {
+                format!("{title} goes, though {known} use it")
+            } else {
+                format!("{title} stays, in use by {known}   (--in-use removes it too)")
+            }
+        };
+        context.out.warn(&text);
     }
 }
 
@@ -170,9 +174,9 @@ async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findi
         let users = match item.resource.kind.as_str() {
             "Namespace" => used::in_namespace(cluster, item.name()).await?,
             "PriorityClass" => classes.get(item.name()).cloned().unwrap_or_default(),
-            _ => Users::new(),
+            _ => Users::default(),
         };
-        if !users.is_empty() {
+        if !users.are_excluded() {
             found.used.push((item.clone(), users));
             if !args.in_use {
                 continue;

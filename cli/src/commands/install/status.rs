@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::apply::{Replicas, condition, reasons};
 use super::manifest::{self, Group, Item, Options};
 use super::plan;
-use crate::cluster::{Call, Cluster, Resource};
+use crate::cluster::{Call, Cluster, Resource, Select};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
 use crate::print::flags::ListFlags;
@@ -41,7 +41,7 @@ pub(crate) struct Status {
 struct Part {
     /// Holds what it is called.
     name: String,
-    /// ok, missing or unhealthy.
+    /// ok, skewed (of another version than this program), missing or unhealthy.
     state: String,
     /// Holds what is known of it.
     detail: String,
@@ -51,6 +51,8 @@ struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
     Ok,
+    /// It works, and is of another version.
+    Skewed,
     Missing,
     Unhealthy,
 }
@@ -59,14 +61,21 @@ impl Health {
     fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::Skewed => "skewed",
             Self::Missing => "missing",
             Self::Unhealthy => "unhealthy",
         }
     }
 
+    /// Tells whether nothing has to be done at once.
+    fn is_well(self) -> bool {
+        matches!(self, Self::Ok | Self::Skewed)
+    }
+
     fn style(self) -> Style {
         match self {
             Self::Ok => Style::Good,
+            Self::Skewed => Style::Warn,
             Self::Missing | Self::Unhealthy => Style::Bad,
         }
     }
@@ -105,24 +114,31 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         };
         let deployment = items.iter().find(is_its);
         rows.push(daemon(&cluster, component, deployment, &options.namespace, lease).await?);
+        if component == names::component::SCHEDULER {
+            rows.extend(shards(&cluster, &options.namespace).await?);
+        }
     }
-    let is_healthy = rows.iter().all(|row| row.health == Health::Ok);
+    let is_healthy = rows.iter().all(|row| row.health.is_well());
     print(&rows, is_healthy, &args.list, context)?;
     Ok(if is_healthy { Exit::Ok } else { Exit::NoScheduler })
 }
 
 /// Tells whether all objects of a group are there, and definitions established.
 async fn objects(cluster: &Cluster, group: Group, items: &[&Item]) -> Result<Row, Error> {
-    let (mut missing, mut unhealthy) = (Vec::new(), Vec::new());
+    let (mut missing, mut unhealthy, mut skewed) = (Vec::new(), Vec::new(), Vec::new());
     for item in items {
         let call = plan::call(item, "get");
         match cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))? {
             None => missing.push(item.title()),
-            Some(live) if group == Group::Crds => {
-                if condition(&live, "Established").is_none_or(|found| found["status"] != "True") {
-                    unhealthy.push(item.title());
-                }
+            Some(live)
+                if group == Group::Crds
+                    && condition(&live, "Established")
+                        .is_none_or(|found| found["status"] != "True") =>
+            {
+                unhealthy.push(item.title());
             }
+            // What is the administrator's is of no version.
+            Some(live) if !item.is_kept() => skewed.extend(other_version(&live)),
             Some(_) => {}
         }
     }
@@ -131,6 +147,9 @@ async fn objects(cluster: &Cluster, group: Group, items: &[&Item]) -> Result<Row
         (Health::Missing, format!("{count} of {}; missing: {}", items.len(), first(&missing)))
     } else if !unhealthy.is_empty() {
         (Health::Unhealthy, format!("not established: {}", first(&unhealthy)))
+    } else if let Some(version) = skewed.first() {
+        let detail = format!("{count} of {}; {} of version {version}", items.len(), skewed.len());
+        (Health::Skewed, detail)
     } else {
         (Health::Ok, format!("{count} of {}", items.len()))
     };
@@ -161,22 +180,7 @@ async fn daemon(
         let call = plan::call(item, "get");
         let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
         if let Some(live) = live {
-            let replicas = Replicas::of(&live);
-            let image = live.pointer("/spec/template/spec/containers/0/image");
-            let image = clean(image.and_then(Value::as_str).unwrap_or("-"));
-            let mut detail = format!("{}/{} ready, {image}", replicas.available, replicas.wanted);
-            if let Some(holder) = &holder {
-                detail.push_str(", leader ");
-                detail.push_str(&holder.text);
-            }
-            if replicas.is_ready {
-                return Ok(row(Health::Ok, detail));
-            }
-            if let Some(why) = reasons(cluster, item).await.first() {
-                detail.push_str("; ");
-                detail.push_str(why);
-            }
-            return Ok(row(Health::Unhealthy, detail));
+            return Ok(deployed(cluster, component, &live, holder.as_ref()).await);
         }
     }
     Ok(match holder {
@@ -188,6 +192,66 @@ async fn daemon(
         }
         None => row(Health::Missing, "no Deployment, no Lease".to_owned()),
     })
+}
+
+/// Says how the schedulers of further shards are, whose Deployments the podgrouper makes.
+async fn shards(cluster: &Cluster, namespace: &str) -> Result<Vec<Row>, Error> {
+    let resource = Resource::new("apps/v1", "Deployment", "deployments");
+    let call = Call::new("list", &resource).namespace(Some(namespace));
+    let labels = format!("{}={}", names::label::MANAGED_BY, names::component::PODGROUPER);
+    let found = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
+    let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
+    let mut rows = Vec::new();
+    for live in &found {
+        let name = live["metadata"]["name"].as_str().unwrap_or_default();
+        let holder = holder(cluster, namespace, &lease(live)).await?;
+        rows.push(deployed(cluster, &clean(name), live, holder.as_ref()).await);
+    }
+    Ok(rows)
+}
+
+/// Names the Lease of a shard's scheduler, which is called by its node pool.
+fn lease(deployment: &Value) -> String {
+    let words = deployment.pointer("/spec/template/spec/containers/0/args");
+    let mut words = words.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let pool = words.find_map(|word| word.strip_prefix("--partition-label-value="));
+    match pool.unwrap_or_default() {
+        "" => names::SCHEDULER_NAME.to_owned(),
+        pool => format!("{}-{pool}", names::SCHEDULER_NAME),
+    }
+}
+
+/// Says how a daemon with a Deployment is.
+async fn deployed(cluster: &Cluster, part: &str, live: &Value, holder: Option<&Holder>) -> Row {
+    let replicas = Replicas::of(live);
+    let image = live.pointer("/spec/template/spec/containers/0/image");
+    let image = clean(image.and_then(Value::as_str).unwrap_or("-"));
+    let mut detail = format!("{}/{} ready, {image}", replicas.available, replicas.wanted);
+    if let Some(holder) = holder {
+        detail.push_str(", leader ");
+        detail.push_str(&holder.text);
+    }
+    let mut health = Health::Ok;
+    if !replicas.is_ready {
+        health = Health::Unhealthy;
+        if let Some(why) = reasons(cluster, live).await.first() {
+            detail.push_str("; ");
+            detail.push_str(why);
+        }
+    } else if let Some(version) = other_version(live) {
+        health = Health::Skewed;
+        detail.push_str("; of version ");
+        detail.push_str(&version);
+    }
+    Row { part: part.to_owned(), health, detail }
+}
+
+/// Says of which version an object of ours is, if of another than this program.
+fn other_version(live: &Value) -> Option<String> {
+    let version = live["metadata"]["labels"][names::label::VERSION].as_str()?;
+    let is_other = live["metadata"]["labels"][names::label::PART_OF] == names::value::PRODUCT
+        && version != env!("CARGO_PKG_VERSION");
+    is_other.then(|| clean(version).into_owned())
 }
 
 /// Says who leads.

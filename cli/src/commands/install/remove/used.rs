@@ -9,8 +9,21 @@ use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::Error;
 use crate::print::output::clean;
 
-/// Those who use an object, as `pod w/p`.
-pub(super) type Users = Vec<String>;
+/// Those who use an object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Users {
+    /// Holds whom it is known of, as `pod w/p`.
+    pub(super) known: Vec<String>,
+    /// Plurals of kinds that this user may not list: any of their objects may use it.
+    pub(super) unread: Vec<&'static str>,
+}
+
+impl Users {
+    /// Tells whether it is certain that nobody uses it.
+    pub(super) fn are_excluded(&self) -> bool {
+        self.known.is_empty() && self.unread.is_empty()
+    }
+}
 
 /// Kinds that a namespace may be used for, their plurals in lists.
 const HELD: [(&str, &str, &str); 11] = [
@@ -31,18 +44,23 @@ const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
 
 /// Objects of others in a namespace.
 pub(super) async fn in_namespace(cluster: &Cluster, namespace: &str) -> Result<Users, Error> {
-    let mut users = Users::new();
+    let mut users = Users::default();
     for (api_version, kind, plural) in HELD {
         let resource = Resource::new(api_version, kind, plural);
         let call = Call::new("list", &resource).namespace(Some(namespace));
         // Metadata say enough, and hold no secrets. A kind that is not served has no objects.
         let page = match cluster.page(&call, &Select::default(), "", true).await {
             Ok(page) => page,
-            Err(Failure::Refused(refusal)) if matches!(refusal.code, 403 | 404) => continue,
+            Err(Failure::Refused(refusal)) if refusal.code == 404 => continue,
+            Err(failure) if failure.is_forbidden() => {
+                users.unread.push(plural);
+                continue;
+            }
             Err(failure) => return Err(cluster.explain(&call, &failure)),
         };
         let objects = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-        users.extend(objects.iter().filter(|object| !is_ours(object)).map(|o| name(kind, o)));
+        let others = objects.iter().filter(|object| !is_ours(object));
+        users.known.extend(others.map(|object| name(kind, object)));
     }
     Ok(users)
 }
@@ -76,7 +94,7 @@ pub(super) async fn priority_classes(
         for object in &found {
             if let Some(class) = object["spec"]["priorityClassName"].as_str() {
                 let user = name(&resource.kind, object);
-                users.entry(class.to_owned()).or_default().push(user);
+                users.entry(class.to_owned()).or_default().known.push(user);
             }
         }
     }
