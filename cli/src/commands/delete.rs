@@ -80,7 +80,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
 fn plan(workloads: &[Workload], context: &mut Context) {
     for workload in workloads {
         let held = workload.gpus_held();
-        let frees = if held.is_zero() { String::new() } else { format!("  frees {held} GPU") };
+        let frees =
+            if held.is_zero() { String::new() } else { format!("  frees {}", held.words()) };
         let line = format!(
             "  {}  {}  {}{frees}",
             workload.namespace,

@@ -293,7 +293,7 @@ fn totals(workloads: &[Workload]) -> String {
     let left = if left.is_zero() {
         String::new()
     } else {
-        format!("; work that has ended still holds {left} GPU")
+        format!("; work that has ended still holds {}", left.words())
     };
     format!(
         "{pending} pending, {running} running of {}. GPUs: {waits} waited for, {holds} held{left}.",

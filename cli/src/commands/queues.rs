@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 
 use clap::Subcommand;
 use kai_api::names::node;
+use kai_api::names::resource::SHARED_GPU_MEMORY;
 use serde_json::Value;
 
 use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
-use crate::cluster::queue::{Queues, not_installed};
+use crate::cluster::queue::{Queue, Queues, not_installed};
 use crate::cluster::{Call, Cluster, Resource, Select, names};
 use crate::commands::list::groups;
 use crate::commands::show::{Find, show};
@@ -170,16 +171,25 @@ pub(crate) async fn read_told(cluster: &Cluster) -> Result<(Queues, Told, Option
 }
 
 /// Reads all queues with what their own status says of their use: one request, however much work there is. Where no status
-/// says anything, all that uses them is read.
+/// says anything, or work asks for memory of GPUs, all that uses them is read: a status says how much memory is asked for,
+/// and not how much of that waits.
 ///
 /// # Errors
 /// As [`read`].
 async fn read_brief(cluster: &Cluster) -> Result<(Queues, Told, Option<String>), Error> {
     let queues = read(cluster).await?;
-    match from_status(&queues) {
+    match from_status(&queues).filter(|_| !asks_for_memory(&queues)) {
         Some(uses) => Ok((queues, Told { uses: Some(uses), shares: None, is_brief: true }, None)),
         None => read_told(cluster).await,
     }
+}
+
+/// Tells whether work of some queue asks for memory of GPUs.
+fn asks_for_memory(queues: &Queues) -> bool {
+    let asked = |queue: &Queue| {
+        !matches!(text(&queue.object["status"]["requested"][SHARED_GPU_MEMORY]), "" | "0")
+    };
+    queues.0.values().any(asked)
 }
 
 impl Find for Args {
@@ -360,7 +370,7 @@ pub(crate) fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap
 
 /// Says what the queues' own status says, where pods may not be read.
 pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
-    let one = |queue: &crate::cluster::queue::Queue| {
+    let one = |queue: &Queue| {
         let status = &queue.object["status"];
         // One that says something, and nothing of GPUs, has none.
         status.as_object().filter(|status| !status.is_empty())?;

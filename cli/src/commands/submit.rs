@@ -39,6 +39,7 @@ mod saved;
 pub(crate) mod sbatch;
 mod sharing;
 mod state;
+mod summary;
 pub(crate) mod template;
 mod then;
 mod train_job;
@@ -215,7 +216,7 @@ fn dry(
     context: &mut Context,
 ) -> Result<Exit, Error> {
     create::show(documents, title, format, context)?;
-    create::summary(documents, cluster, context);
+    summary::say(documents, cluster, context);
     Ok(Exit::Ok)
 }
 
@@ -241,7 +242,7 @@ fn told(
         context.out.talk(&format!("created all the same: {}", names.join(", ")));
         return Err(error);
     }
-    create::summary(created, Some(cluster), context);
+    summary::say(created, Some(cluster), context);
     Ok(())
 }
 
@@ -256,7 +257,7 @@ async fn confirm(
     for object in &objects {
         context.out.talk(&format!("  {}", listing::name(&object.object)));
     }
-    create::summary(&objects, Some(cluster), context);
+    summary::say(&objects, Some(cluster), context);
     context.confirm("Submit?", is_confirmed)
 }
 

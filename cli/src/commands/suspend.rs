@@ -119,7 +119,7 @@ fn plan(steps: &[Step<'_>], suspend: bool, context: &mut Context) {
         let held = workload.gpus_held();
         let frees = match (suspend, patch) {
             (_, None) => "  stays so".to_owned(),
-            (true, Some(_)) if !held.is_zero() => format!("  frees {held} GPU"),
+            (true, Some(_)) if !held.is_zero() => format!("  frees {}", held.words()),
             (_, Some(_)) => String::new(),
         };
         let (label, state) = (workload.label(), workload.state().show());
@@ -131,9 +131,9 @@ fn plan(steps: &[Step<'_>], suspend: bool, context: &mut Context) {
 fn warn_of_what_goes_on(workload: &Workload, context: &mut Context) {
     if workload.resource.kind == "Workflow" && !workload.nodes().is_empty() {
         context.out.warn(&format!(
-            "steps of {} that run go on and keep {} GPU: only the next ones wait",
+            "steps of {} that run go on and keep {}: only the next ones wait",
             clean(&workload.name),
-            workload.gpus_held()
+            workload.gpus_held().words()
         ));
     }
 }

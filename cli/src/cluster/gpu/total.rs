@@ -140,6 +140,22 @@ impl Total {
     pub(crate) fn is_zero(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Says it with its units: `1.5 GPU`, `20Gi of GPU memory`, `2 MIG slices 1g.10gb`, or several of these; `no GPU`
+    /// for nothing.
+    pub(crate) fn words(&self) -> String {
+        let mut parts = Vec::new();
+        if self.milli > 0 {
+            parts.push(format!("{} GPU", devices(self.milli)));
+        }
+        if self.memory_mib > 0 {
+            parts.push(format!("{} of GPU memory", memory(self.memory_mib)));
+        }
+        parts.extend(self.mig.iter().map(|(profile, count)| {
+            format!("{count} MIG slice{} {profile}", if *count == 1 { "" } else { "s" })
+        }));
+        if parts.is_empty() { "no GPU".to_owned() } else { parts.join(" and ") }
+    }
 }
 
 /// Devices of resource claims among the amounts of a status, in thousandths: they stand under the names of their

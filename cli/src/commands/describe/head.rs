@@ -51,7 +51,11 @@ fn status(page: &mut Page, workload: &Workload, never: Option<&str>, eviction: O
     }
     let held = workload.gpus_held();
     if state.phase.is_over() && !held.is_zero() {
-        page.styled("", &format!("has ended, and its pods still hold {held} GPU"), Style::Warn);
+        page.styled(
+            "",
+            &format!("has ended, and its pods still hold {}", held.words()),
+            Style::Warn,
+        );
     }
     if let Some(message) = &state.message {
         for line in message.lines().filter(|line| !line.trim().is_empty()) {
@@ -107,7 +111,7 @@ fn tasks(workload: &Workload, ready: usize, tasks: usize) -> String {
 fn asks(workload: &Workload) -> String {
     let (ready, wanted) = workload.ready();
     let gpus = workload.gpus();
-    let gpus = if gpus.is_zero() { "no GPU".to_owned() } else { format!("{gpus} GPU") };
+    let gpus = gpus.words();
     let mut line = match workload.tasks() {
         Some(_) => format!("{gpus} · {}", tasks(workload, ready, wanted)),
         None => format!("{gpus} · {ready} of {wanted} pods ready"),

@@ -245,7 +245,7 @@ fn starting(known: &Known, state: &State) -> Answer {
             let text = "mend the image's name, the pull secret, or what the container refers to";
             vec![Way::new(text, "it starts anew", None)]
         }),
-        evidence: vec![("GPUs", format!("it holds {} GPU meanwhile", workload.gpus_held()))],
+        evidence: vec![("GPUs", format!("it holds {} meanwhile", workload.gpus_held().words()))],
         ..plain(workload, &what, code)
     }
 }
@@ -268,7 +268,7 @@ fn failed(known: &Known, state: &State) -> Answer {
     let said = if said.is_empty() { String::new() } else { format!(": {said}") };
     let command = format!("kubectl kai logs -n {} {}", workload.namespace, workload.name);
     let held = workload.gpus_held();
-    let more = (!held.is_zero()).then(|| format!("Its pods still hold {held} GPU."));
+    let more = (!held.is_zero()).then(|| format!("Its pods still hold {}.", held.words()));
     Answer {
         more: more.into_iter().collect(),
         style: Style::Bad,

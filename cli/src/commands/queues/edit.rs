@@ -376,10 +376,10 @@ pub(super) async fn delete(args: Delete, context: &mut Context) -> Result<Exit, 
             && !args.force
         {
             let what = format!(
-                "queue \"{name}\" is in use: {} running with {} GPU, {} GPU pending",
+                "queue \"{name}\" is in use: {} running with {}, {} pending",
                 count(work.running, "workload"),
-                work.used,
-                work.pending
+                work.used.words(),
+                work.pending.words()
             );
             problems.push(Problem::new(number::QUEUE_IN_USE, Exit::Refused, what).fix(format!(
                 "kubectl kai delete -A -q {name}   or leave the work without a queue: --force"

@@ -2,16 +2,12 @@
 
 pub(super) mod there;
 
-use std::collections::BTreeMap;
-
 use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
 use super::document::{self, Document, There};
 use super::{check, list};
-use crate::cluster::gpu::Total;
-use crate::cluster::queue::count;
-use crate::cluster::{Call, Cluster, Failure, json, listing, manifest, names};
+use crate::cluster::{Call, Cluster, Failure, json, listing};
 use crate::context::Context;
 use crate::globals::Globals;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -232,44 +228,6 @@ async fn refused(
         }
         _ => Err(cluster.explain(call, failure)),
     }
-}
-
-/// More workloads than are told one by one.
-const TOLD: usize = 4;
-
-/// Says in which queue each workload waits, and what it asks for.
-pub(crate) fn summary(documents: &[Document], cluster: Option<&Cluster>, context: &mut Context) {
-    let workloads: Vec<&Document> = documents.iter().filter(|d| d.is_workload).collect();
-    let mut queues: BTreeMap<String, (usize, u64, Total)> = BTreeMap::new();
-    for document in &workloads {
-        let (pods, gpus) = document.demand();
-        let queue = json::text(&document.object["metadata"]["labels"][names::QUEUE]);
-        let one = queues.entry(clean(queue).into_owned()).or_default();
-        (one.0, one.1) = (one.0 + 1, one.1 + pods);
-        one.2.add(&gpus, 1);
-        if workloads.len() <= TOLD {
-            let place = cluster.and_then(|cluster| document.namespace(cluster));
-            let place = place.map_or_else(String::new, |place| format!(" · namespace {place}"));
-            let pods = pods_of(manifest::tasks(&document.object), pods);
-            let asks = asks(queue, &pods, &gpus);
-            context.out.talk(&format!("  queue {asks}{place}"));
-        }
-    }
-    for (queue, (n, pods, gpus)) in queues.iter().filter(|_| workloads.len() > TOLD) {
-        let n = count(*n, "workload");
-        context.out.talk(&format!("  {n} in queue {}", asks(queue, &pods_of(None, *pods), gpus)));
-    }
-}
-
-fn asks(queue: &str, pods: &str, gpus: &Total) -> String {
-    let gpus = if gpus.is_zero() { String::new() } else { format!(" · {gpus} GPU") };
-    format!("{} · {pods}{gpus}", clean(queue))
-}
-
-/// Pods as they are told; of an array, its tasks first.
-fn pods_of(tasks: Option<u64>, pods: u64) -> String {
-    let pods = count(usize::try_from(pods).unwrap_or(0), "pod");
-    tasks.map_or_else(|| pods.clone(), |tasks| format!("{tasks} tasks, {pods} at once"))
 }
 
 /// Says what to type next.

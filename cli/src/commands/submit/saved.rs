@@ -62,7 +62,7 @@ fn text(documents: &[Document], request: &Request) -> String {
     for document in documents.iter().filter(|document| document.is_workload) {
         let (pods, gpus) = document.demand();
         let pods = count(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
-        let gpus = if gpus.is_zero() { String::new() } else { format!(" with {gpus} GPU") };
+        let gpus = if gpus.is_zero() { String::new() } else { format!(" with {}", gpus.words()) };
         text += &format!("# about: {} of {pods}{gpus}\n", document.kind());
     }
     let mut between = "";
