@@ -14,6 +14,7 @@ use crate::cluster::json::text;
 use crate::cluster::queue::{Amount, Queue, Queues};
 use crate::cluster::{Call, Cluster, Resource, Select, names};
 use crate::print::time;
+use crate::workload::devices::is_reservation;
 
 /// GPUs of the cluster: what there is to divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,9 @@ fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
         }
     }
     let mut held = Total::default();
-    for pod in foreign.iter().filter(|pod| !text(&pod["spec"]["nodeName"]).is_empty()) {
+    // A device that is shared is held by its reservation pod for those who share it, who are in queues.
+    let holds = |pod: &&Value| !text(&pod["spec"]["nodeName"]).is_empty() && !is_reservation(pod);
+    for pod in foreign.iter().filter(holds) {
         held.add(&Total::of_pod(pod), 1);
     }
     supply.gpu_milli -= i64::try_from(held.milli).unwrap_or(0);
@@ -250,7 +253,10 @@ mod tests {
         let nodes = [node.clone(), node.clone(), node.clone(), node, closed];
         let foreign = json!({"spec": {"nodeName": "n", "containers":
             [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}});
-        let supply = supply_of(&nodes, &[foreign]);
+        let mut reservation = foreign.clone();
+        reservation["metadata"] = json!({"namespace": "kai-resource-reservation",
+            "labels": {"app": "kai-resource-reservation"}});
+        let supply = supply_of(&nodes, &[foreign, reservation]);
         assert_eq!(supply.gpu_milli, 30_000);
         let shares: Vec<String> = shares(&queues, &uses, supply)
             .iter()
