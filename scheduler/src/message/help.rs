@@ -195,7 +195,8 @@ fn of_nodes(remedy: Remedy, names: &Names) -> Option<Help> {
     Some(match remedy {
         Remedy::Gpus { more_milli } => {
             let more = gpus(more_milli);
-            let text = format!("wait until {more} more are free on one node, or end work there");
+            let is = if more_milli > GPU_MILLI { "are" } else { "is" };
+            let text = format!("wait until {more} more {is} free on one node, or end work there");
             you(text, "time, or that work")
         }
         Remedy::Free(lane) => {

@@ -15,7 +15,7 @@ use crate::print::output::clean;
 /// More workloads than are told one by one.
 const TOLD: usize = 4;
 
-/// What is asked for together.
+/// Sums what is asked for together.
 #[derive(Default)]
 struct Asked {
     pods: u64,
@@ -25,7 +25,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// What a workload asks for, with the claims that are among the documents.
+    /// Counts what a workload asks for, with the claims that are among the documents.
     fn of(workload: &Document, documents: &[Document]) -> Self {
         let (pods, mut gpus) = workload.demand();
         let mut others = claimed(workload, documents);
