@@ -7,8 +7,8 @@
 //!
 //! The same commit gives the same bytes on the same machine: files have no time, no owner, and one order.
 
-mod archive;
-mod contents;
+pub(crate) mod archive;
+pub(crate) mod contents;
 mod sbom;
 
 use std::{
@@ -51,7 +51,7 @@ struct About {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (_, tag) = arguments.name.rsplit_once(':').unwrap_or_default();
     ensure!(!tag.is_empty() && !tag.contains('/'), "--name {} has no :TAG", arguments.name);
-    let program = stripped(&build(&arguments.profile)?)?;
+    let program = stripped(&build("kai-programs", "kai", &arguments.profile)?)?;
     let libraries = contents::libraries(&program)?;
     let sbom = sbom::write(&libraries)?;
     let files = contents::files(&program, &libraries, &sbom)?;
@@ -74,15 +74,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     print(&format!("{}@{}", arguments.name, image.digest))
 }
 
-/// Builds the program that is all programs. What is handed out names no folder of this machine.
-fn build(profile: &str) -> Result<PathBuf> {
-    let mut build = command(&cargo(), &["build", "--locked", "--quiet", "--bin", "kai"]);
+/// Builds a program. What is handed out names no folder of this machine.
+pub(crate) fn build(package: &str, program: &str, profile: &str) -> Result<PathBuf> {
+    let mut build = command(&cargo(), &["build", "--locked", "--quiet", "--bin", program]);
     build.args(["--profile", profile]);
     if profile == "dev" {
         // With the features that tests have, so that what they have built is not built again.
         build.arg("--workspace");
     } else {
-        build.args(["--package", "kai-programs"]);
+        build.args(["--package", package]);
         let home = capture(&mut command("rustc", &["--print", "sysroot"]))?;
         let home = home.trim();
         let registry = std::env::var("CARGO_HOME")
@@ -99,11 +99,11 @@ fn build(profile: &str) -> Result<PathBuf> {
     let folder = if profile == "dev" { "debug" } else { profile };
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(root().join(target).join(folder).join("kai"))
+    Ok(root().join(target).join(folder).join(program))
 }
 
 /// Copies a program without names of symbols, which would be a third of it.
-fn stripped(program: &Path) -> Result<PathBuf> {
+pub(crate) fn stripped(program: &Path) -> Result<PathBuf> {
     let output = program.with_extension("stripped");
     let mut strip = Command::new("strip");
     execute(strip.arg("--strip-all").arg("-o").arg(&output).arg(program))?;

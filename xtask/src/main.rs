@@ -1,9 +1,10 @@
-//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|simulate|image`.
+//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|simulate|image|dist`.
 //!
 //! One language and one tool for everything that a shell script would otherwise do (see `DESIGN.md`).
 
 mod bench;
 mod ci;
+mod dist;
 mod hunt;
 mod image;
 mod repository;
@@ -40,6 +41,8 @@ enum Task {
     },
     /// Build an image of all programs as an archive, without Docker
     Image(image::Arguments),
+    /// Pack the command line for those who download it
+    Dist(dist::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
             repository::cargo_with(&words)
         }
         Task::Image(arguments) => image::run(&arguments),
+        Task::Dist(arguments) => dist::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

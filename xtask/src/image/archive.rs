@@ -54,7 +54,7 @@ impl Blob {
 
 /// Packs the files; `is_final` asks for the smallest, which takes longer.
 pub(super) fn pack(files: &Files, about: &About, is_final: bool) -> Result<Image> {
-    let layer = layer(files)?;
+    let layer = tar(files)?;
     let config = Blob::json(CONFIG_TYPE, &config(about, &hash(&layer)));
     let layer = Blob { kind: LAYER_TYPE, bytes: compress(&layer, is_final)? };
     let manifest = json!({
@@ -88,7 +88,7 @@ pub(super) fn pack(files: &Files, about: &About, is_final: bool) -> Result<Image
     for blob in [config, layer, manifest] {
         put(&blob.path(), blob.bytes);
     }
-    Ok(Image { bytes: self::layer(&files)?, digest })
+    Ok(Image { bytes: tar(&files)?, digest })
 }
 
 fn config(about: &About, layer: &str) -> Value {
@@ -139,7 +139,7 @@ fn architecture() -> &'static str {
 }
 
 /// Writes a tar of files and of the folders that they are in, of nobody and of no time.
-fn layer(files: &Files) -> Result<Vec<u8>> {
+pub(crate) fn tar(files: &Files) -> Result<Vec<u8>> {
     let mut tar = Builder::new(Vec::new());
     let folders: BTreeSet<&Path> = files
         .keys()
@@ -179,14 +179,14 @@ fn header(kind: EntryType, mode: u32, size: u64) -> Header {
     header
 }
 
-fn compress(bytes: &[u8], is_final: bool) -> Result<Vec<u8>> {
+pub(crate) fn compress(bytes: &[u8], is_final: bool) -> Result<Vec<u8>> {
     let level = if is_final { Compression::best() } else { Compression::fast() };
     let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), level);
     gzip.write_all(bytes)?;
     gzip.finish().context("a gzip in memory is written")
 }
 
-pub(super) fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in digest(&SHA256, bytes).as_ref() {
         let _ = write!(text, "{byte:02x}");

@@ -33,13 +33,13 @@ const NAMES: &str = "hosts: files dns\n";
 
 /// A file of the image.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     File { bytes: Vec<u8>, mode: u32 },
     Link(PathBuf),
 }
 
 /// Files by their path, without the first slash.
-pub(super) type Files = BTreeMap<PathBuf, Entry>;
+pub(crate) type Files = BTreeMap<PathBuf, Entry>;
 
 /// A library of this machine that goes into the image.
 #[derive(Debug)]
