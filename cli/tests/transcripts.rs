@@ -127,7 +127,8 @@ fn settled(line: &str, stage: &Stage, written: &str) -> String {
 }
 
 fn only_looks(line: &str) -> bool {
-    match line.split_whitespace().collect::<Vec<_>>()[..] {
+    let words = line.split_whitespace().skip_while(|word| word.contains('='));
+    match words.collect::<Vec<_>>()[..] {
         ["kubectl", "kai", "list" | "describe" | "explain" | "top" | "history" | "version", ..] => {
             true
         }

@@ -1,7 +1,8 @@
-//! Files that have a source elsewhere in the repository: custom resource definitions, completions, the reference, and
-//! pages for man.
+//! Files that have a source elsewhere in the repository: custom resource definitions, completions, the reference, pages
+//! for man, and the picture in the README.
 
 mod chart;
+mod picture;
 
 use std::{
     fs,
@@ -73,5 +74,6 @@ fn all() -> Vec<Generated> {
         files.push(Generated { path: format!("docs/man/{name}"), text });
     }
     files.extend(chart::files());
+    files.push(picture::file());
     files
 }
