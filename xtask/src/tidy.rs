@@ -2,6 +2,7 @@
 //!
 //! Each rule is a function from files to findings, so that each can be seen to fail in a test of its own.
 
+mod book;
 mod chance;
 mod dependencies;
 mod documents;
@@ -48,6 +49,8 @@ const RULES: &[Rule] = &[
     signatures::tuples,
     signatures::riddles,
     prose::links,
+    book::contents,
+    book::anchors,
     prose::machine_paths,
     prose::scenarios,
     documents::code_map,
