@@ -72,11 +72,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let path = output.join(name);
         fs::write(&path, bytes).with_context(|| format!("failed to write {}", path.display()))
     };
-    let mut sums = String::new();
     for (name, bytes) in &written {
         write(name, bytes)?;
-        sums += &format!("{}  {name}\n", hash(bytes));
     }
+    let sums: Vec<String> =
+        written.iter().map(|(name, bytes)| format!("{}  {name}\n", hash(bytes))).collect();
+    let sums = sums.concat();
     write("SHA256SUMS", sums.as_bytes())?;
     say(&format!("wrote {} files to {}", written.len() + 1, output.display()));
     print(sums.trim_end())
