@@ -238,7 +238,7 @@ mod tests {
         for word in words {
             match word {
                 "leaving" => {
-                    object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z")
+                    object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
                 }
                 "disrupted" => {
                     object["status"]["conditions"] =
