@@ -107,7 +107,7 @@ fn dpkg_unpacks_the_package() -> Result<()> {
     assert!(fields.contains("Package: kubectl-kai\n"), "{fields}");
     let unpacked = folder.path().join("root");
     said(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(&unpacked))?;
-    assert_eq!(said(&mut Command::new(unpacked.join("usr/bin/kubectl-kai")))?, "it runs \n");
+    assert_eq!(said(&mut Command::new(unpacked.join("usr/bin/kubectl-kai")))?, "it runs\n");
     for path in [
         "usr/bin/kubectl_complete-kai",
         "usr/share/man/man1/kubectl-kai.1.gz",
