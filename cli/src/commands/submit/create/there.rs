@@ -198,8 +198,12 @@ fn deleted_by(document: &Document) -> String {
     format!("kubectl delete {}", document.kind().to_lowercase())
 }
 
-/// The object without what nobody asked for: what the server writes down, and who submitted it.
+/// The object without what nobody asked for: what the server and controllers write down, and who submitted it.
 fn bare(mut object: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        // Controllers write it meanwhile.
+        fields.remove("status");
+    }
     for map in ["labels", "annotations"] {
         if let Some(Value::Object(map)) = object.pointer_mut(&format!("/metadata/{map}")) {
             map.remove(names::USER);
@@ -248,7 +252,7 @@ mod tests {
     fn what_the_server_writes_down_for_itself_is_no_difference() {
         check(
             json!({"metadata": {"name": "x", "resourceVersion": "1", "managedFields": []}, "spec": {"a": 1}}),
-            json!({"metadata": {"name": "x", "resourceVersion": "2"}, "spec": {"a": 1}}),
+            json!({"metadata": {"name": "x", "resourceVersion": "2"}, "spec": {"a": 1}, "status": {"b": 2}}),
             &[],
         );
         check(
