@@ -10,6 +10,7 @@
 
 pub mod break_point;
 pub mod cluster;
+pub mod command_line;
 pub mod control_plane;
 pub mod daemon;
 pub mod generated;

@@ -6,45 +6,19 @@
 //! are those of `crds/workloads`. Every field of a manifest must be one that its kind has. Played on an embedded API
 //! server and, where `KUBEBUILDER_ASSETS` names one, on a real kube-apiserver.
 
-use std::{
-    ffi::OsString,
-    fs, io,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::resource::v1::DeviceClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kai_tests::{
+    command_line::kai,
     control_plane::{ControlPlane, assets},
     live::Place,
     stage::{Stage, scene::Scene},
 };
 use kube::{Api, api::PostParams};
-use kubectl_kai::{Context as Cli, Exit, output::Output};
-
-/// Output of a command.
-#[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<u8>>>);
-
-impl Said {
-    fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
-
-impl io::Write for Said {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use kubectl_kai::Exit;
 
 /// The files of a folder beside this crate's manifest, in the order of their names.
 fn files(folder: &str, extension: &str) -> Result<Vec<(String, String)>> {
@@ -98,13 +72,10 @@ async fn rehearse(place: Place) -> Result<()> {
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let (flags, command) = line.split_once(" -- ").unwrap_or((line, ""));
         let fixed = "--image busybox -q default-queue --dry-run=server -o name";
-        let words = format!("kubectl-kai submit {flags} {fixed} -- {command}");
-        let argv = words.split_whitespace().map(OsString::from).collect();
-        let said = Said::default();
-        let out = Output::given(Box::new(said.clone()), Box::new(said.clone()));
-        let mut context = Cli::given(stage.client(), "default", out);
-        if kubectl_kai::run(argv, &mut context).await != Exit::Ok {
-            failures.push(format!("{line}\n{}", said.text()));
+        let words = format!("submit {flags} {fixed} -- {command}");
+        let said = kai(stage.client(), "default", words.split_whitespace()).await;
+        if said.exit != Exit::Ok {
+            failures.push(format!("{line}\n{}{}", said.data, said.talk));
         }
         rehearsed += 1;
     }

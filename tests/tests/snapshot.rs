@@ -1,13 +1,7 @@
 //! `kubectl kai snapshot` on the embedded API server and, where there is one, on a real kube-apiserver: what it writes is,
 //! when it is read, what the cluster is.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, ffi::OsStr, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use http::{Method, Request};
@@ -15,11 +9,12 @@ use kai_api::names::component;
 use kai_engine::{PodId, Stage};
 use kai_scheduler::{names::Number, snapshot::Snapshot};
 use kai_tests::{
+    command_line::{self, Said},
     control_plane::{ControlPlane, assets},
     live::Place,
 };
 use kube::Client;
-use kubectl_kai::{Context, Exit, output::Output};
+use kubectl_kai::Exit;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -75,7 +70,7 @@ async fn tell(place: &Place) -> Result<()> {
     assert_eq!(again.exit, Exit::Conflict, "{}", again.talk);
     let forced = kai(&client, "default", &file, &["--force"]).await;
     assert_eq!(forced.exit, Exit::Ok, "{}", forced.talk);
-    let left: Vec<_> = std::fs::read_dir(folder.path())?.collect::<io::Result<_>>()?;
+    let left: Vec<_> = std::fs::read_dir(folder.path())?.collect::<std::io::Result<_>>()?;
     assert_eq!(left.len(), 1, "nothing lies beside it: {left:?}");
     own_namespace_only(place, &client, folder.path()).await
 }
@@ -260,42 +255,9 @@ async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Resu
     client.request(request).await.with_context(|| path.to_owned())
 }
 
-/// Output of a command.
-struct Said {
-    exit: Exit,
-    data: String,
-    talk: String,
-}
-
 /// `kubectl kai snapshot FILE FLAGS...`.
 async fn kai(client: &Client, namespace: &str, file: &Path, flags: &[&str]) -> Said {
-    let (data, talk) = (Page::default(), Page::default());
-    let out = Output::given(Box::new(data.clone()), Box::new(talk.clone()));
-    let mut context = Context::given(client.clone(), namespace, out);
-    let file: PathBuf = file.into();
-    let mut argv = vec!["kubectl-kai".into(), "snapshot".into(), file.into_os_string()];
-    argv.extend(flags.iter().map(Into::into));
-    let exit = kubectl_kai::run(argv, &mut context).await;
-    Said { exit, data: data.text(), talk: talk.text() }
-}
-
-/// A place to print to that can be read.
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Page {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let words = [OsStr::new("snapshot"), file.as_os_str()];
+    let words = words.into_iter().chain(flags.iter().map(OsStr::new));
+    command_line::kai(client.clone(), namespace, words).await
 }

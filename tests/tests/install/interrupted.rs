@@ -1,47 +1,21 @@
 //! Installing and removing are cut at every write: the next call goes on, and comes to the same end.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
-
 use anyhow::{Result, ensure};
 use kai_sandbox::server::{Options, Server};
 use kai_tests::break_point::{BreakPoint, Moment, Then};
+use kai_tests::command_line;
 use kube::Client;
-use kubectl_kai::{Context, Exit, output::Output};
+use kubectl_kai::Exit;
 
 const INSTALL: &str = "install apply -y --wait=false";
 const REMOVE: &str = "install remove -y --crds";
 /// Writes that either command makes at least.
 const WRITES_MIN: usize = 40;
 
-/// A place to print to that can be read.
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Page {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
+/// Runs a command: how it ended, and all that it said.
 async fn kai(client: Client, line: &str) -> (Exit, String) {
-    let page = Page::default();
-    let out = Output::given(Box::new(page.clone()), Box::new(page.clone()));
-    let mut context = Context::given(client, "default", out);
-    let words = ["kubectl-kai"].into_iter().chain(line.split_whitespace());
-    let exit = kubectl_kai::run(words.map(Into::into).collect(), &mut context).await;
-    (exit, page.text())
+    let said = command_line::kai(client, "default", line.split_whitespace()).await;
+    (said.exit, said.data + &said.talk)
 }
 
 async fn succeed(server: &Server, line: &str) -> Result<String> {

@@ -4,18 +4,17 @@
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
-use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use http::{Method, Request};
+use kai_tests::command_line::kai;
 use kai_tests::live::Place;
 use kai_tests::stage::scene::documents;
 use kube::core::{GroupVersionKind, TypeMeta};
 use kube::discovery::{Scope, pinned_kind};
 use kube::{Client, Resource as _};
-use kubectl_kai::{Context, Exit, output::Output};
+use kubectl_kai::Exit;
 use serde_json::Value;
 
 /// Says what cannot be known, as `explain` does.
@@ -51,7 +50,7 @@ async fn the_command_line_works_with_what_kai_writes() -> Result<()> {
             vec!["wish"],
         ),
     ] {
-        let said = kai(&client, line).await;
+        let said = kai(client.clone(), "default", line.split_whitespace()).await;
         assert_eq!(said.exit, exit, "{line}: {}{}", said.data, said.talk);
         for part in parts {
             assert!(
@@ -64,7 +63,7 @@ async fn the_command_line_works_with_what_kai_writes() -> Result<()> {
         let times = said.data.matches(UNKNOWN).count() + said.talk.matches(UNKNOWN).count();
         assert!(times <= 1, "{line} says {times} times what it does not know");
     }
-    let doctor = kai(&client, "doctor").await;
+    let doctor = kai(client.clone(), "default", ["doctor"]).await;
     assert!(doctor.data.contains("the scheduler is KAI v0.17's own"), "{}", doctor.data);
     place.stop().await;
     Ok(())
@@ -118,41 +117,4 @@ async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Resu
         .header(http::header::CONTENT_TYPE, "application/json")
         .body(body)?;
     client.request(request).await.with_context(|| path.to_owned())
-}
-
-/// Output of a command.
-struct Said {
-    exit: Exit,
-    data: String,
-    talk: String,
-}
-
-async fn kai(client: &Client, line: &str) -> Said {
-    let (data, talk) = (Page::default(), Page::default());
-    let out = Output::given(Box::new(data.clone()), Box::new(talk.clone()));
-    let mut context = Context::given(client.clone(), "default", out);
-    let argv = ["kubectl-kai"].into_iter().chain(line.split_whitespace());
-    let exit = kubectl_kai::run(argv.map(Into::into).collect(), &mut context).await;
-    Said { exit, data: data.text(), talk: talk.text() }
-}
-
-/// A place to print to that can be read.
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Page {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
