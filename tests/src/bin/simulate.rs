@@ -15,8 +15,8 @@ use kai_tests::simulation::{Settings, run};
 #[command(name = "simulate")]
 struct Arguments {
     /// Hours of each history
-    #[arg(long, default_value_t = 1.0)]
-    hours: f64,
+    #[arg(long, default_value = "1", value_parser = hours)]
+    hours: Duration,
     /// The first seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -24,10 +24,10 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     seeds: u64,
     /// Nodes with 8 GPUs each
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     nodes: u32,
     /// Pods that are there at a time, about
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     pods: u64,
     /// Nothing goes wrong
     #[arg(long)]
@@ -35,6 +35,12 @@ struct Arguments {
     /// Write each write of the API server to this file, one a line
     #[arg(long)]
     trace: Option<PathBuf>,
+}
+
+/// Reads hours, or a part of one.
+fn hours(text: &str) -> Result<Duration, String> {
+    let hours: f64 = text.parse().map_err(|_| "not a number of hours, such as 0.5".to_owned())?;
+    Duration::try_from_secs_f64(hours * 3600.0).map_err(|error| error.to_string())
 }
 
 fn main() -> Result<()> {
@@ -48,7 +54,7 @@ fn main() -> Result<()> {
     for seed in arguments.seed..arguments.seed + arguments.seeds {
         let report = run(Settings {
             seed,
-            length: Duration::from_secs_f64(arguments.hours * 3600.0),
+            length: arguments.hours,
             nodes: arguments.nodes,
             pods: arguments.pods,
             has_faults: !arguments.without_faults,
