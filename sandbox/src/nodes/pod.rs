@@ -390,24 +390,57 @@ pub fn exit_code(pod: &Pod) -> i32 {
     annotation.and_then(|text| text.parse().ok()).or_else(of_command).unwrap_or(0)
 }
 
-/// The words of the first container's command, or of each statement of the script that it gives a shell.
+/// The words of the command that the pod is there for, or of each statement of the script that it gives a shell: its first
+/// container's, without what launches it.
 fn statements(spec: &PodSpec) -> Vec<Vec<String>> {
-    let words: Vec<&str> = spec
-        .containers
-        .first()
-        .into_iter()
-        .flat_map(|container| container.command.iter().chain(&container.args))
-        .map(String::as_str)
-        .collect();
-    match words[..] {
-        ["sh" | "bash" | "/bin/sh" | "/bin/bash", "-c", script] => script
-            .split([';', '\n'])
-            .flat_map(|part| part.split("&&"))
-            .map(|part| part.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-            .filter(|words| !words.is_empty())
-            .collect(),
-        _ => vec![words.into_iter().map(str::to_owned).collect()],
+    let words = |container: &Container| -> Vec<String> {
+        container.command.iter().chain(&container.args).cloned().collect()
+    };
+    let emissary = |container: &Container| Some(after_emissary(&words(container))?.to_vec());
+    let launched = spec.containers.iter().find_map(emissary);
+    let words = launched.or_else(|| spec.containers.first().map(words)).unwrap_or_default();
+    let Some(script) = script(&words) else { return vec![words] };
+    script
+        .split([';', '\n'])
+        .flat_map(|part| part.split("&&"))
+        .map(|part| part.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .filter_map(without_ray)
+        .filter(|words| !words.is_empty())
+        .collect()
+}
+
+/// The script among words that start a shell.
+fn script(words: &[String]) -> Option<&str> {
+    let (shell, more) = words.split_first()?;
+    let is_shell = matches!(shell.as_str(), "sh" | "bash" | "/bin/sh" | "/bin/bash");
+    match more {
+        [flag, script] if is_shell && flag == "-c" => Some(script),
+        [flags, end, script] if is_shell && flags == "-ce" && end == "--" => Some(script),
+        _ => None,
     }
+}
+
+/// The user's command among the words by which Argo's executor starts it.
+fn after_emissary(words: &[String]) -> Option<&[String]> {
+    match words {
+        [program, emissary, end, more @ ..]
+            if program.ends_with("/argoexec") && emissary == "emissary" && end == "--" =>
+        {
+            Some(more)
+        }
+        _ => None,
+    }
+}
+
+/// The entry point that a statement of `KubeRay`'s submitter hands to Ray; other statements as they are.
+fn without_ray(statement: Vec<String>) -> Option<Vec<String>> {
+    let Some(["ray", "job", verb]) =
+        statement.get(..3).map(|words| [&*words[0], &*words[1], &*words[2]])
+    else {
+        return Some(statement);
+    };
+    let end = statement.iter().position(|word| word == "--");
+    (verb == "submit").then(|| end.map_or_else(Vec::new, |end| statement[end + 1..].to_vec()))
 }
 
 #[cfg(test)]
@@ -461,8 +494,20 @@ mod tests {
         assert_eq!(run(json!({}), "Never", json!(["sleep", "5"])), Some(5000));
         assert_eq!(run(json!({}), "Never", json!(["sleep", "infinity"])), None);
         assert_eq!(run(json!({}), "Never", json!(["sh", "-c", "sleep 5; exit 3"])), Some(5000));
+        let ray = "ray job submit --address http://a:8265 --no-wait --submission-id x -- sleep 7 ; ray job logs x";
+        assert_eq!(run(json!({}), "Never", json!(["/bin/bash", "-ce", "--", ray])), Some(7000));
         assert_eq!(run(owned("MPIJob", "worker"), "Never", json!([])), None);
         assert_eq!(run(owned("PyTorchJob", "worker"), "Never", json!([])), Some(60_000));
+    }
+
+    #[test]
+    fn argo_starts_the_command_of_its_main_container() {
+        let main =
+            json!(["/var/run/argo/argoexec", "emissary", "--", "sh", "-c", "sleep 9; exit 2"]);
+        let pod = pod(json!({"metadata": {}, "spec": {"restartPolicy": "Never", "containers": [
+            {"name": "wait", "command": ["argoexec", "wait"]}, {"name": "main", "command": main},
+        ]}}));
+        assert_eq!((run_millis(&pod, RUN_SECONDS_DEFAULT), exit_code(&pod)), (Some(9000), 2));
     }
 
     #[test]
@@ -476,6 +521,8 @@ mod tests {
         assert_eq!(code(json!({}), json!(["sh", "-c", "exit 3"])), 3);
         assert_eq!(code(json!({}), json!(["/bin/bash", "-c", "sleep 1 && exit 4"])), 4);
         assert_eq!(code(json!({}), json!(["sh", "-c", "exit 3; true"])), 3);
+        let ray = "ray job submit --no-wait -- false ; ray job logs --follow x";
+        assert_eq!(code(json!({}), json!(["/bin/bash", "-ce", "--", ray])), 1);
         let annotated = json!({"annotations": {EXIT_CODE: "7"}});
         assert_eq!(code(annotated, json!(["sh", "-c", "exit 3"])), 7);
     }
