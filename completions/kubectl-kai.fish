@@ -1062,49 +1062,50 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l quie
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s h -l help -d 'Print help'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l image -d 'Container image of both daemons' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l image -d 'Container image of both daemons' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l timeout -d 'Longest wait, as 90s or 5m' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l image-archive -d 'Push the image in this archive to --registry, and install that one' -r -F
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l registry -d 'Registry and repository that the cluster\'s nodes pull from; http:// in front means without TLS' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s n -l namespace -d 'Namespace to work in' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l context -d 'Kubeconfig context' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l kubeconfig -d 'Kubeconfig file' -r -F
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l timeout -d 'Longest wait, as 90s or 5m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l image-archive -d 'Push the image in this archive to --registry, and install that one' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l registry -d 'Registry and repository that the cluster\'s nodes pull from; http:// in front means without TLS' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Also on a pipe'
 never\t'Never'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l cluster -d 'Kubeconfig cluster' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l user -d 'Kubeconfig user' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s s -l server -d 'Address of the API server' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l token -d 'Bearer token' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l as -d 'User to impersonate' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l as-group -d 'Group to impersonate, repeatable' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l certificate-authority -d 'Certificate authority of the API server' -r -F
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s y -l yes -d 'Do not ask'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l dry-run -d 'Show what would change, and change nothing'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l force-conflicts -d 'Take over fields that somebody else has set'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l adopt -d 'Replace an existing KAI installation; its queues and workloads stay'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s A -l all-namespaces -d 'All namespaces'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l ascii -d 'Draw bars and trees with ASCII characters only'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l quiet -d 'Print data and errors only'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "apply" -d 'Show what would change, ask, apply, wait until it runs (the default)'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "render" -d 'Print the manifests, to be kept in git'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "status" -d 'What is there, and whether it is healthy (exit code 10 when not)'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove" -f -a "remove" -d 'Take the scheduler out; queues and workloads stay unless --crds'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s y -l yes -d 'Do not ask'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l dry-run -d 'Show what would change, and change nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l force-conflicts -d 'Take over fields that somebody else has set'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l adopt -d 'Replace an existing KAI installation; its queues and workloads stay'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -f -a "apply" -d 'Show what would change, ask, apply, wait until it runs (the default)'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -f -a "render" -d 'Print the manifests, to be kept in git'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -f -a "status" -d 'What is there, and whether it is healthy (exit code 10 when not)'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -f -a "remove" -d 'Take the scheduler out; queues and workloads stay unless --crds'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -f -a "release" -d 'Give back to KAI what --adopt took over; queues, workloads and reservations stay'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
@@ -1231,6 +1232,34 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l wait -d 'Wait until KAI\'s Deployments are ready' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l timeout -d 'Longest wait, as 90s or 5m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s n -l namespace -d 'Namespace to work in' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l context -d 'Kubeconfig context' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l kubeconfig -d 'Kubeconfig file' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s o -l output -d 'table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l color -d 'When to colour: auto, always, never' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Also on a pipe'
+never\t'Never'"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l cluster -d 'Kubeconfig cluster' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l user -d 'Kubeconfig user' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s s -l server -d 'Address of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l token -d 'Bearer token' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l as -d 'User to impersonate' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l as-group -d 'Group to impersonate, repeatable' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l certificate-authority -d 'Certificate authority of the API server' -r -F
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l tls-server-name -d 'Name expected in the certificate of the API server' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s y -l yes -d 'Do not ask'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l dry-run -d 'Show what would go and what would come back, and change nothing'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l ascii -d 'Draw bars and trees with ASCII characters only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l quiet -d 'Print data and errors only'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s v -l verbose -d 'Log each request on stderr; twice, also what libraries do'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -l insecure-skip-tls-verify -d 'Do not check the certificate of the API server'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from release" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l bundle -d 'Write what a report of a fault needs into a new file, gzipped JSON without environment and arguments' -r -F
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l jq -d 'Print what a jq expression makes of the JSON, texts without quotes' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l sort-by -d 'Sort by a column, or by a field of the JSON such as .created; with - in front, downwards' -r -f

@@ -1387,6 +1387,43 @@ module completions {
     --help(-h)                # Print help
   ]
 
+  def "nu-complete kubectl-kai install release wait" [] {
+    [ "true" "false" ]
+  }
+
+  def "nu-complete kubectl-kai install release color" [] {
+    [ "auto" "always" "never" ]
+  }
+
+  # Give back to KAI what --adopt took over; queues, workloads and reservations stay
+  export extern "kubectl-kai install release" [
+    --yes(-y)                 # Do not ask
+    --dry-run                 # Show what would go and what would come back, and change nothing
+    --wait: string@"nu-complete kubectl-kai install release wait" # Wait until KAI's Deployments are ready
+    --timeout: string         # Longest wait, as 90s or 5m
+    --namespace(-n): string   # Namespace to work in
+    --all-namespaces(-A)      # All namespaces
+    --context: string         # Kubeconfig context
+    --kubeconfig: path        # Kubeconfig file
+    --output(-o): string      # table, wide, json, yaml, name, csv, jsonpath=TEMPLATE or custom-columns=SPEC
+    --color: string@"nu-complete kubectl-kai install release color" # When to colour: auto, always, never
+    --ascii                   # Draw bars and trees with ASCII characters only
+    --quiet                   # Print data and errors only
+    --verbose(-v)             # Log each request on stderr; twice, also what libraries do
+    --cluster: string         # Kubeconfig cluster
+    --user: string            # Kubeconfig user
+    --server(-s): string      # Address of the API server
+    --token: string           # Bearer token
+    --as: string              # User to impersonate
+    --as-group: string        # Group to impersonate, repeatable
+    --certificate-authority: path # Certificate authority of the API server
+    --insecure-skip-tls-verify # Do not check the certificate of the API server
+    --tls-server-name: string # Name expected in the certificate of the API server
+    --request-timeout: string # Longest wait for one request, as 5s or 1m
+    --cache-dir: directory    # Folder for the completion cache
+    --help(-h)                # Print help
+  ]
+
   def "nu-complete kubectl-kai doctor color" [] {
     [ "auto" "always" "never" ]
   }

@@ -219,6 +219,15 @@ impl Cluster {
         }
     }
 
+    /// Reads one object with its `managedFields`, which all other reads leave out; `None` when it is not there.
+    pub(crate) async fn whole(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
+        let (bytes, _) = match self.fetch(get(&call.path())).await {
+            Err(Failure::Refused(refusal)) if refusal.code == 404 => return Ok(None),
+            answer => answer?,
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|e| Failure::Unreadable(e.to_string()))
+    }
+
     /// Reads the metadata of one object and nothing else of it; `None` when it is not there.
     pub(crate) async fn metadata(&self, call: &Call<'_>) -> Result<Option<Value>, Failure> {
         let mut request = get(&call.path());

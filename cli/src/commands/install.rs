@@ -4,11 +4,13 @@
 //!  deploy/*.yaml, kai_api::crd -> manifest -> plan (reads, dry runs) -> apply (server-side, in groups) -> wait
 //! ```
 
+mod adopted;
 mod apply;
 mod image;
 mod kai_v017;
 pub(crate) mod manifest;
 mod plan;
+mod release;
 mod remove;
 pub(crate) mod status;
 
@@ -47,6 +49,8 @@ enum Command {
     Status(status::Args),
     /// Take the scheduler out; queues and workloads stay unless --crds
     Remove(remove::Args),
+    /// Give back to KAI what --adopt took over; queues, workloads and reservations stay
+    Release(release::Args),
 }
 
 /// Says which objects, and what is in them.
@@ -156,6 +160,9 @@ pub async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
         Some(Command::Remove(remove)) => {
             remove::run(remove, context).await.map_err(of_administrators)
         }
+        Some(Command::Release(release)) => {
+            release::run(release, context).await.map_err(of_administrators)
+        }
     }
 }
 
@@ -237,6 +244,8 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     }
     context.out.wait_for("installing");
     if !kai.is_empty() {
+        let record = adopted::Record::of(&cluster, &kai, &plan).await?;
+        adopted::keep(&cluster, record, &plan, &options).await?;
         let mut tell = |what: &str| context.out.wait_for(what);
         kai_v017::remove(&cluster, &kai, options.timeout, &mut tell).await?;
     }
@@ -353,6 +362,12 @@ fn say_plan(
     if !kai.is_empty() {
         let stays = "queues, PodGroups, pods, reservations, shards, kai-config and roles stay";
         context.out.talk(&format!("{:<9} {stays}", ""));
+        let kept = format!(
+            "configmap/{} in {} keeps what goes and what changes",
+            adopted::NAME,
+            clean(&options.namespace)
+        );
+        context.out.talk(&format!("{:<9} {kept}: kubectl kai install release gives it back", ""));
     }
 }
 

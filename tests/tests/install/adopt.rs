@@ -1,10 +1,13 @@
-//! KAI v0.17 is found, named, and taken over: what goes is said before, what users have stays as it is.
+//! KAI v0.17 is found, named, taken over, and put back: what goes is said before, what users have stays as it is.
+
+use std::path::Path;
 
 use anyhow::Result;
 use http::Method;
+use kai_tests::stage::scene::documents;
 use serde_json::Value;
 
-use super::{Bench, DEPLOYMENTS};
+use super::{Bench, DEPLOYMENTS, Objects};
 
 const WEBHOOK: &str =
     "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mutating-kai-admission";
@@ -25,10 +28,11 @@ async fn an_installed_kai_is_taken_over() -> Result<()> {
     bench.apply("kai.yaml").await?;
     is_refused_without_the_flag(&bench)?;
     the_plan_names_what_goes(&bench).await?;
-    let before = versions(&bench).await?;
+    let kept = versions(&bench).await?;
+    let theirs = of_kai(&bench.objects).await?;
     let account = bench.find(ACCOUNT).await?;
     bench.kai("install apply --adopt -y --wait=false")?.expect(0, &["Installed"]);
-    assert_eq!(versions(&bench).await?, before);
+    assert_eq!(versions(&bench).await?, kept);
     let after = bench.find(ACCOUNT).await?;
     assert_eq!(after["metadata"]["uid"], account["metadata"]["uid"], "its pods hold tokens");
     assert!(after["metadata"]["ownerReferences"].is_null(), "{after}");
@@ -46,7 +50,80 @@ async fn an_installed_kai_is_taken_over() -> Result<()> {
     let service = bench.find("/api/v1/namespaces/kai-scheduler/services/queue-controller").await?;
     assert!(service["metadata"]["ownerReferences"].is_null(), "{service}");
     bench.kai("install apply -y --wait=false")?.expect(0, &["Nothing to change"]);
+    assert_eq!(versions(&bench).await?, kept);
+    it_is_given_back(&bench, &theirs).await?;
     a_webhook_that_is_left_is_named(&bench).await
+}
+
+/// Reads what `kai.yaml` brings, as it is now.
+pub(super) async fn of_kai(objects: &Objects) -> Result<Vec<Value>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/install/kai.yaml");
+    let mut all = Vec::new();
+    for object in documents(&file)? {
+        all.push(objects.find(&objects.path_of(&object).await?).await?);
+    }
+    Ok(all)
+}
+
+/// Leaves out what the API server and its controllers give to each new object.
+pub(super) fn without_birth(mut object: Value) -> Value {
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        for field in ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"]
+        {
+            metadata.remove(field);
+        }
+    }
+    object.as_object_mut().map(|fields| fields.remove("status"));
+    for field in ["clusterIP", "clusterIPs"] {
+        object["spec"].as_object_mut().map(|spec| spec.remove(field));
+    }
+    object
+}
+
+/// All is as it was before the switch, and what is ours is gone.
+async fn it_is_given_back(bench: &Bench, theirs: &[Value]) -> Result<()> {
+    let before = of_kai(&bench.objects).await?;
+    bench.kai("install release --dry-run")?.expect(
+        0,
+        &[
+            "REMOVE    ",
+            "deployment.apps kai-podgrouper, kai-scheduler-default",
+            "REVERT    ",
+            "clusterrole.rbac.authorization.k8s.io kai-scheduler",
+            "RESTORE   ",
+            "deployment.apps kai-operator, binder, kai-scheduler-default",
+            "mutatingwebhookconfiguration.admissionregistration.k8s.io mutating-kai-admission",
+            "pods, queues, PodGroups",
+        ],
+    );
+    let report = bench.kai("install release --dry-run -o json")?.expect(0, &[]);
+    let report: Value = serde_json::from_str(&report.data)?;
+    let objects = report["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let back = |object: &&Value| object["result"] == "givenBack";
+    assert!(objects.iter().filter(back).count() >= 7, "{report}");
+    assert_eq!(of_kai(&bench.objects).await?, before, "a dry run changes nothing");
+    bench.kai("install release")?.expect(2, &["-y"]);
+    bench.kai("install remove --dry-run")?.expect(0, &["install release would give it back"]);
+    bench.kai("install release -y --wait=false")?.expect(0, &["of KAI given back"]);
+    let after = of_kai(&bench.objects).await?;
+    for (was, is) in theirs.iter().zip(&after) {
+        assert_eq!(without_birth(is.clone()), without_birth(was.clone()));
+        let owners = is["metadata"]["managedFields"].as_array().map(Vec::as_slice);
+        let ours = |entry: &Value| entry["manager"] == "kubectl-kai";
+        assert!(!owners.unwrap_or_default().iter().any(ours), "{is}");
+    }
+    assert_eq!(
+        bench.names(DEPLOYMENTS).await?,
+        ["binder", "kai-operator", "kai-scheduler-default"]
+    );
+    bench.kai("install release -y")?.expect(0, &["Nothing to give back"]);
+    // Back and forth is no one-way road.
+    bench.kai("install apply -y --wait=false")?.expect(9, &["--adopt"]);
+    bench.kai("install apply --adopt -y --wait=false")?.expect(0, &["Installed"]);
+    let map = "/api/v1/namespaces/kai-scheduler/configmaps/kai-adopted";
+    bench.send(Method::DELETE, map, &Value::Null).await?;
+    bench.kai("install release -y")?.expect(3, &["is not known", "helm upgrade"]);
+    Ok(())
 }
 
 fn is_refused_without_the_flag(bench: &Bench) -> Result<()> {
@@ -69,6 +146,7 @@ async fn the_plan_names_what_goes(bench: &Bench) -> Result<()> {
             "clusterrole.rbac.authorization.k8s.io/kai-scheduler",
             "from helm: ",
             "-l owner=helm,name=kai",
+            "configmap/kai-adopted in kai-scheduler keeps what goes",
         ],
     );
     let report = bench.kai("install apply --adopt --dry-run -o json")?.expect(0, &[]);

@@ -99,7 +99,7 @@ impl Life {
             let end = Instant::now() + TIMEOUT;
             // A kind that was just defined is served a moment later.
             let path = loop {
-                match self.bench.path_of(object).await {
+                match self.bench.objects.path_of(object).await {
                     Err(_) if Instant::now() < end => sleep(Duration::from_millis(50)).await,
                     path => break path?,
                 }
@@ -335,7 +335,7 @@ async fn again(life: &mut Life) -> Result<()> {
     let list: Value = serde_json::from_str(&said.data)?;
     let mut paths = Vec::new();
     for object in list["items"].as_array().context("a list")? {
-        paths.push(life.bench.path_of(object).await?);
+        paths.push(life.bench.objects.path_of(object).await?);
     }
     let before = histories(life, &paths).await?;
     life.bench.kai("install apply -y")?.expect(0, &["Nothing to change"]);

@@ -38,6 +38,7 @@ const NAMESPACES: &str = "/api/v1/namespaces";
 struct Bench {
     plane: ControlPlane,
     client: Client,
+    objects: Objects,
 }
 
 /// Output of a command.
@@ -73,7 +74,8 @@ impl Bench {
         let Some(assets) = assets(SUITE) else { return Ok(None) };
         let plane = ControlPlane::start(&assets, &[]).await?;
         let client = plane.client().await?;
-        Ok(Some(Self { plane, client }))
+        let objects = Objects { client: client.clone() };
+        Ok(Some(Self { plane, client, objects }))
     }
 
     /// Runs `kubectl kai` with these words.
@@ -82,6 +84,41 @@ impl Bench {
         Ok(run_cli(&self.plane.kubeconfig(), &words)?.into())
     }
 
+    async fn apply(&self, file: &str) -> Result<()> {
+        self.objects.apply(file).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value> {
+        self.objects.send(method, path, body).await
+    }
+
+    async fn find(&self, path: &str) -> Result<Value> {
+        self.objects.find(path).await
+    }
+
+    async fn names(&self, path: &str) -> Result<Vec<String>> {
+        self.objects.names(path).await
+    }
+
+    /// Waits until nothing is at a path.
+    async fn wait_until_gone(&self, path: &str) -> Result<()> {
+        let end = Instant::now() + TIMEOUT;
+        while !self.find(path).await?.is_null() {
+            if Instant::now() > end {
+                bail!("{path} is still there");
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(())
+    }
+}
+
+/// Holds the way to what an API server has.
+struct Objects {
+    client: Client,
+}
+
+impl Objects {
     /// Applies the objects of a file, each by the field manager that its annotation `test/manager` names.
     async fn apply(&self, file: &str) -> Result<()> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/install");
@@ -143,17 +180,5 @@ impl Bench {
         let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
         let name = |object: &Value| object["metadata"]["name"].as_str().map(str::to_owned);
         Ok(items.iter().filter_map(name).collect())
-    }
-
-    /// Waits until nothing is at a path.
-    async fn wait_until_gone(&self, path: &str) -> Result<()> {
-        let end = Instant::now() + TIMEOUT;
-        while !self.find(path).await?.is_null() {
-            if Instant::now() > end {
-                bail!("{path} is still there");
-            }
-            sleep(Duration::from_millis(100)).await;
-        }
-        Ok(())
     }
 }

@@ -119,6 +119,7 @@ pub(super) const ROWS: &[Row] = &[
         [Lacks("get customresourcedefinitions.apiextensions.k8s.io", "kai-admin"); 3],
     ),
     row("install remove", "install remove --yes --force", [Lacks("", ""); 3]),
+    row("install release", "install release --yes", [Lacks("", ""); 3]),
     ends_with(
         &[0, 12],
         row(

@@ -262,7 +262,11 @@ pub(super) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> 
 }
 
 /// Waits until all replicas of a Deployment are of this version and available.
-async fn ready(cluster: &Cluster, item: &Item, deadline: Option<Instant>) -> Result<(), Error> {
+pub(super) async fn ready(
+    cluster: &Cluster,
+    item: &Item,
+    deadline: Option<Instant>,
+) -> Result<(), Error> {
     let call = plan::call(item, "get");
     loop {
         let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;

@@ -54,11 +54,13 @@ pub(super) struct Installation {
 }
 
 #[derive(Debug)]
-struct Found {
+pub(super) struct Found {
     resource: Resource,
     namespace: Option<String>,
     name: String,
     uid: String,
+    /// The object as it was found.
+    pub(super) object: Value,
     /// The Helm release that it is part of: its namespace and name.
     release: Option<(String, String)>,
     /// The owners that are KAI's settings are left out.
@@ -74,7 +76,12 @@ impl Found {
         let namespace = metadata["namespace"].as_str().map(str::to_owned);
         let webhooks = object["webhooks"].as_array();
         let fails = |hook: &Value| hook["failurePolicy"] == "Fail";
+        // Objects of a list don't say what they are.
+        let mut whole = object.clone();
+        whole["apiVersion"] = json!(resource.api_version());
+        whole["kind"] = json!(resource.kind);
         Self {
+            object: whole,
             resource: resource.clone(),
             namespace,
             name: text("name"),
@@ -85,7 +92,7 @@ impl Found {
         }
     }
 
-    fn call(&self, verb: &'static str) -> Call<'_> {
+    pub(super) fn call(&self, verb: &'static str) -> Call<'_> {
         Call::new(verb, &self.resource).namespace(self.namespace.as_deref()).name(&self.name)
     }
 
@@ -96,7 +103,7 @@ impl Found {
     }
 }
 
-fn owners(object: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn owners(object: &Value) -> impl Iterator<Item = &Value> {
     object["metadata"]["ownerReferences"].as_array().into_iter().flatten()
 }
 
@@ -131,10 +138,20 @@ impl Installation {
         self.deployments.iter().chain(&self.made).any(|found| found.is(item))
     }
 
+    /// Lists what goes.
+    pub(super) fn removed(&self) -> impl Iterator<Item = &Found> {
+        self.webhooks.iter().chain(&self.deployments).chain(&self.made)
+    }
+
+    /// Lists what stays, and no longer goes with KAI's settings.
+    pub(super) fn disowned(&self) -> &[Found] {
+        &self.owned
+    }
+
     /// Lists what goes, kind by kind: the kind and the names.
     pub(super) fn going(&self) -> Vec<(String, Vec<String>)> {
         let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
-        for found in self.webhooks.iter().chain(&self.deployments).chain(&self.made) {
+        for found in self.removed() {
             let kind = found.resource.label();
             let name = clean(&found.name).into_owned();
             match kinds.last_mut().filter(|(last, _)| *last == kind) {
@@ -147,7 +164,7 @@ impl Installation {
 
     /// The same, object by object, for programs.
     pub(super) fn reported(&self) -> impl Iterator<Item = Value> {
-        self.webhooks.iter().chain(&self.deployments).chain(&self.made).map(|found| {
+        self.removed().map(|found| {
             json!({
                 "apiVersion": found.resource.api_version(),
                 "kind": found.resource.kind,
@@ -160,8 +177,7 @@ impl Installation {
 
     /// The Helm releases that its parts belong to: namespaces and names.
     pub(super) fn releases(&self) -> BTreeSet<(String, String)> {
-        let all = self.deployments.iter().chain(&self.webhooks).chain(&self.made);
-        all.filter_map(|found| found.release.clone()).collect()
+        self.removed().filter_map(|found| found.release.clone()).collect()
     }
 }
 
@@ -304,7 +320,7 @@ pub(super) async fn remove(
     for found in operator.into_iter().chain(others) {
         delete(cluster, found).await?;
         progress(&format!("waiting for the pods of {} to end", clean(&found.name)));
-        gone(cluster, found, deadline).await?;
+        gone(cluster, found.namespace.as_deref(), &found.name, deadline).await?;
     }
     // The operator may have written them once more before it ended.
     for found in webhooks(cluster).await? {
@@ -327,10 +343,15 @@ async fn delete(cluster: &Cluster, found: &Found) -> Result<(), Error> {
 }
 
 /// Waits until no pod of a Deployment is left.
-async fn gone(cluster: &Cluster, found: &Found, deadline: Option<Instant>) -> Result<(), Error> {
+pub(super) async fn gone(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+    name: &str,
+    deadline: Option<Instant>,
+) -> Result<(), Error> {
     let pods = Resource::new("v1", "Pod", "pods");
-    let call = Call::new("list", &pods).namespace(found.namespace.as_deref());
-    let labels = format!("{}={}", label::APP, found.name);
+    let call = Call::new("list", &pods).namespace(namespace);
+    let labels = format!("{}={name}", label::APP);
     loop {
         let left = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
         let left = left.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
@@ -338,9 +359,9 @@ async fn gone(cluster: &Cluster, found: &Found, deadline: Option<Instant>) -> Re
             return Ok(());
         }
         if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            let what = format!("{} pods of {} do not end", left.len(), clean(&found.name));
+            let what = format!("{} pods of {} do not end", left.len(), clean(name));
             return Err(Problem::new(number::NOT_INSTALLED, Exit::NoScheduler, what)
-                .line("nothing of ours was installed yet; run it again to go on")
+                .line("what is to take its place does not run yet; run it again to go on")
                 .into());
         }
         sleep(LOOK).await;

@@ -151,7 +151,7 @@ impl Group {
 }
 
 /// An object of the installation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     /// Holds what it is applied with.
     pub(crate) group: Group,
@@ -163,7 +163,7 @@ pub(crate) struct Item {
 
 impl Item {
     pub(super) fn new(group: Group, object: Value) -> Self {
-        let resource = resource(&object);
+        let resource = resource(&object).expect("every kind of our manifests is in the table");
         Self { group, object, resource }
     }
 
@@ -310,16 +310,20 @@ fn adapt_deployment(object: &mut Value, options: &Options) {
     }
 }
 
-/// The kinds of our manifests and of what our daemons make: kind, plural, whether it is in a namespace.
-const KINDS: [(&str, &str, bool); 20] = [
+/// The kinds of our manifests, and of what our daemons and KAI's operator make: kind, plural, whether it is in a namespace.
+const KINDS: [(&str, &str, bool); 24] = [
     ("ClusterRole", "clusterroles", false),
     ("ClusterRoleBinding", "clusterrolebindings", false),
     ("Config", "configs", false),
+    ("ConfigMap", "configmaps", true),
     ("CustomResourceDefinition", "customresourcedefinitions", false),
+    ("DaemonSet", "daemonsets", true),
     ("Deployment", "deployments", true),
+    ("EndpointSlice", "endpointslices", true),
     ("Lease", "leases", true),
     ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
     ("Namespace", "namespaces", false),
+    ("PodDisruptionBudget", "poddisruptionbudgets", true),
     ("PriorityClass", "priorityclasses", false),
     ("Queue", "queues", false),
     ("ResourceQuota", "resourcequotas", true),
@@ -334,12 +338,12 @@ const KINDS: [(&str, &str, bool); 20] = [
     ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false),
 ];
 
-fn resource(object: &Value) -> Resource {
-    let kind = object["kind"].as_str().unwrap_or_default();
-    let row = KINDS.iter().find(|(known, ..)| *known == kind);
-    let (_, plural, is_namespaced) = row.expect("every kind of our manifests is in the table");
+/// Says where the API has an object; `None` for a kind that neither an installation of ours nor one of KAI has.
+pub(super) fn resource(object: &Value) -> Option<Resource> {
+    let kind = object["kind"].as_str()?;
+    let (_, plural, is_namespaced) = KINDS.iter().find(|(known, ..)| *known == kind)?;
     let resource = Resource::new(object["apiVersion"].as_str().unwrap_or_default(), kind, plural);
-    if *is_namespaced { resource } else { resource.cluster_wide() }
+    Some(if *is_namespaced { resource } else { resource.cluster_wide() })
 }
 
 /// Tells whether a text is a DNS label.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::{Method, Request, header};
+use kai_api::names::{component, label, value};
 use kube::client::Body;
 use serde_json::Value;
 
@@ -44,6 +45,8 @@ impl State {
 pub(super) struct Entry {
     pub(super) item: Item,
     pub(super) state: State,
+    /// The object of somebody else that is changed.
+    pub(super) before: Option<Value>,
     /// Names those whose fields are taken over.
     pub(super) managers: BTreeSet<String>,
     /// The Helm release that it is part of until now: its namespace and name.
@@ -54,7 +57,8 @@ pub(super) struct Entry {
 
 impl Entry {
     fn new(item: Item, state: State) -> Self {
-        Self { item, state, managers: BTreeSet::new(), release: None, has_new_flags: false }
+        let managers = BTreeSet::new();
+        Self { item, state, before: None, managers, release: None, has_new_flags: false }
     }
 }
 
@@ -127,9 +131,16 @@ async fn entry(cluster: &Cluster, mut item: Item, options: &Options) -> Result<E
     }
     let release = release(&live);
     let dry = dry.map_err(|e| refused(cluster, &item, release.as_ref(), &e))?;
+    let before = (!is_ours(&live)).then(|| live.clone());
     let same = without_history(live) == without_history(dry);
     let state = if same { State::Unchanged } else { State::Change };
-    Ok(Entry { item, state, managers, release, has_new_flags })
+    Ok(Entry { item, state, before, managers, release, has_new_flags })
+}
+
+/// Tells whether an object was made by this installer or by our podgrouper.
+pub(super) fn is_ours(object: &Value) -> bool {
+    let manager = &object["metadata"]["labels"][label::MANAGED_BY];
+    *manager == value::INSTALLER || *manager == component::PODGROUPER
 }
 
 /// Tells whether an object is being deleted.

@@ -5,6 +5,7 @@ mod used;
 use kai_api::names::{SCHEDULER_NAME, component, label, lease, value};
 use serde_json::{Value, json};
 
+use super::adopted;
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan;
 use super::status::first;
@@ -16,7 +17,7 @@ use crate::print::output::{Style, clean};
 use used::Users;
 
 /// Flags of `install remove`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct Args {
     /// Do not ask
@@ -40,9 +41,9 @@ pub(super) struct Args {
 }
 
 /// An object of the installation that is there.
-struct Present {
-    item: Item,
-    uid: String,
+pub(super) struct Present {
+    pub(super) item: Item,
+    pub(super) uid: String,
 }
 
 /// Holds what was found of the installation.
@@ -78,6 +79,9 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         return Err(refusal(&running));
     }
     say_plan(&found.present, &args, &running, context);
+    if let Ok(Some(_)) = adopted::read(&cluster, &options.namespace).await {
+        context.out.warn("KAI was here before; install release would give it back, and can't once its record is removed");
+    }
     if args.dry_run {
         let all: Vec<&Item> = found.present.iter().rev().map(|found| &found.item).collect();
         report(&all, true, context)?;
@@ -158,6 +162,11 @@ fn say_staying(found: &Findings, args: &Args, context: &mut Context) {
     }
 }
 
+/// Finds what is ours but definitions, queues and settings, and what nobody else uses, in the order in which it was made.
+pub(super) async fn ours(cluster: &Cluster, options: &Options) -> Result<Vec<Present>, Error> {
+    find(cluster, options, &Args::default()).await.map(|found| found.present)
+}
+
 /// Says what is there: ours, what only has the name of ours, and what others use of it.
 async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findings, Error> {
     let mut found = Findings::default();
@@ -194,7 +203,10 @@ async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findi
 
 /// Says what daemons of ours have made: questions that the API server is to ask, which nobody answers once they are gone,
 /// the certificate for that, schedulers of further shards, and Leases.
-async fn made_by_daemons(cluster: &Cluster, namespace: &str) -> Result<Vec<Present>, Error> {
+pub(super) async fn made_by_daemons(
+    cluster: &Cluster,
+    namespace: &str,
+) -> Result<Vec<Present>, Error> {
     const KINDS: [(&str, &str, &str, bool); 6] = [
         ("coordination.k8s.io/v1", "Lease", "leases", true),
         ("v1", "Secret", "secrets", true),

@@ -1,0 +1,321 @@
+//! Writes down in the cluster what `install --adopt` takes over from KAI, so that `install release` can give it back.
+//!
+//! It is a `ConfigMap` beside the daemons: titles to be read, and the objects as they were, compressed.
+
+use std::io::{self, Read as _, Write as _};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use kai_api::names::{label, value};
+use serde_json::{Value, json};
+
+use super::kai_v017::{self, Installation};
+use super::manifest::{self, Group, Item, Options};
+use super::plan::{self, Entry, Plan, State};
+use crate::cluster::{Call, Cluster, Resource};
+use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::clean;
+
+/// Names the `ConfigMap`.
+pub(super) const NAME: &str = "kai-adopted";
+const OBJECTS: &str = "objects.json.gz";
+/// Bounds what is read of the objects, unpacked.
+const BYTES_MAX: u64 = 64 << 20;
+/// Fields that the API server fills in, and would refuse in a new object.
+const OF_SERVER: [&str; 6] =
+    ["uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "deletionTimestamp"];
+
+/// Says what became of an object of KAI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fate {
+    /// Its fields were taken over.
+    Changed,
+    /// KAI's settings no longer own it; else it is as it was.
+    Disowned,
+    /// It is gone.
+    Removed,
+}
+
+impl Fate {
+    const ALL: [(Self, &str); 3] =
+        [(Self::Changed, "changed"), (Self::Disowned, "disowned"), (Self::Removed, "removed")];
+
+    fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(fate, _)| *fate == self).map_or("", |(_, word)| word)
+    }
+}
+
+/// An object as it was, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Was {
+    pub(super) item: Item,
+    pub(super) fate: Fate,
+}
+
+impl Was {
+    fn new(object: &Value, fate: Fate) -> Option<Self> {
+        let mut object = object.clone();
+        let metadata = object["metadata"].as_object_mut()?;
+        metadata.retain(|field, _| !OF_SERVER.contains(&field.as_str()));
+        if let Some(fields) = object.as_object_mut() {
+            fields.remove("status");
+        }
+        let resource = manifest::resource(&object)?;
+        Some(Self { item: Item { group: Group::Daemons, object, resource }, fate })
+    }
+
+    fn is(&self, item: &Item) -> bool {
+        self.item.resource == item.resource
+            && self.item.namespace() == item.namespace()
+            && self.item.name() == item.name()
+    }
+
+    /// Gives the place in the order in which objects are given back: rights first, questions of the API server last.
+    fn rank(&self) -> (Fate, u8, String, Option<String>) {
+        let kind = match self.item.resource.kind.as_str() {
+            "Deployment" if self.item.name() == "kai-operator" => 1,
+            "Deployment" => 2,
+            _ if self.is_webhook() => 3,
+            _ => 0,
+        };
+        (self.fate, kind, self.item.title(), self.item.namespace().map(str::to_owned))
+    }
+
+    /// Tells whether it is a question that the API server is to ask.
+    pub(super) fn is_webhook(&self) -> bool {
+        self.item.resource.group == "admissionregistration.k8s.io"
+    }
+}
+
+/// All that was taken over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Record {
+    pub(super) all: Vec<Was>,
+}
+
+impl Record {
+    /// Describes what a switch is about to remove and to change.
+    pub(super) async fn of(
+        cluster: &Cluster,
+        kai: &Installation,
+        plan: &Plan,
+    ) -> Result<Self, Error> {
+        let mut record = Self::default();
+        // Definitions stay as they are: they hold all that KAI's hold.
+        let is_changed =
+            |entry: &&Entry| entry.state == State::Change && entry.item.group != Group::Crds;
+        for entry in plan.entries.iter().filter(is_changed) {
+            if let Some(before) = &entry.before {
+                record.add(
+                    &whole(cluster, &plan::call(&entry.item, "get"), before).await?,
+                    Fate::Changed,
+                );
+            }
+        }
+        for found in kai.removed() {
+            record.add(&whole(cluster, &found.call("get"), &found.object).await?, Fate::Removed);
+        }
+        kai.disowned().iter().for_each(|found| record.add(&found.object, Fate::Disowned));
+        Ok(record)
+    }
+
+    fn add(&mut self, object: &Value, fate: Fate) {
+        if let Some(was) = Was::new(object, fate)
+            && !self.has(&was.item)
+        {
+            self.all.push(was);
+        }
+    }
+
+    /// Tells whether an object was taken over.
+    fn has(&self, item: &Item) -> bool {
+        self.all.iter().any(|was| was.is(item))
+    }
+
+    /// Tells whether an object of ours has the place of one that is changed back, and so is not removed.
+    pub(super) fn keeps(&self, item: &Item) -> bool {
+        self.all.iter().any(|was| was.fate != Fate::Removed && was.is(item))
+    }
+
+    /// Adds what an earlier run has written down: it had come to a part of this when it was interrupted.
+    fn join(mut self, earlier: Self) -> Self {
+        for was in earlier.all {
+            let Some(known) = self.all.iter_mut().find(|known| known.is(&was.item)) else {
+                self.all.push(was);
+                continue;
+            };
+            // The earlier run may have taken the owners away, and nothing else yet.
+            if kai_v017::owners(&known.item.object).next().is_none() {
+                let owners = &was.item.object["metadata"]["ownerReferences"];
+                if !owners.is_null() {
+                    known.item.object["metadata"]["ownerReferences"] = owners.clone();
+                }
+            }
+        }
+        self.all.sort_by_cached_key(Was::rank);
+        self
+    }
+
+    fn packed(&self) -> io::Result<String> {
+        let rows = self.all.iter();
+        let rows: Vec<_> =
+            rows.map(|was| json!({"was": was.fate.word(), "object": was.item.object})).collect();
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(Value::from(rows).to_string().as_bytes())?;
+        gzip.finish().map(|bytes| BASE64_STANDARD.encode(bytes))
+    }
+
+    /// Reads what `packed` has written; `None` where it is something else.
+    fn unpacked(text: &str) -> Option<Self> {
+        let bytes = BASE64_STANDARD.decode(text).ok()?;
+        let mut json = String::new();
+        GzDecoder::new(bytes.as_slice()).take(BYTES_MAX).read_to_string(&mut json).ok()?;
+        let rows: Vec<Value> = serde_json::from_str(&json).ok()?;
+        let read = |row: &Value| {
+            let (fate, _) = Fate::ALL.iter().find(|(_, word)| row["was"] == *word)?;
+            Was::new(&row["object"], *fate)
+        };
+        let mut all: Vec<Was> = rows.iter().map(read).collect::<Option<_>>()?;
+        all.sort_by_cached_key(Was::rank);
+        Some(Self { all })
+    }
+}
+
+/// Reads an object anew, and whose its fields are; what was read of it before if it went meanwhile.
+async fn whole(cluster: &Cluster, call: &Call<'_>, before: &Value) -> Result<Value, Error> {
+    let live = cluster.whole(call).await.map_err(|e| cluster.explain(call, &e))?;
+    Ok(live.unwrap_or_else(|| before.clone()))
+}
+
+fn resource() -> Resource {
+    Resource::new("v1", "ConfigMap", "configmaps")
+}
+
+/// Reads what was taken over from KAI, with the UID of what it is written in; `None` where nothing was.
+///
+/// # Errors
+/// It cannot be read, or something else has its name.
+pub(super) async fn read(
+    cluster: &Cluster,
+    namespace: &str,
+) -> Result<Option<(Record, String)>, Error> {
+    let resource = resource();
+    let call = Call::new("get", &resource).namespace(Some(namespace)).name(NAME);
+    let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
+    let Some(live) = live else { return Ok(None) };
+    let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+    let record = live["binaryData"][OBJECTS].as_str().and_then(Record::unpacked);
+    let record = record.ok_or_else(|| {
+        let namespace = clean(namespace);
+        let what = format!("configmap/{NAME} in namespace {namespace} is not what --adopt wrote");
+        Problem::new(number::FILE, Exit::Conflict, what)
+            .line(format!("{OBJECTS} in it holds the objects of KAI that were taken over"))
+            .fix(format!("kubectl get configmap {NAME} -n {namespace} -o yaml"))
+    })?;
+    Ok(Some((record, uid)))
+}
+
+/// Writes down what a switch is about to remove and to change, before it does.
+pub(super) async fn keep(
+    cluster: &Cluster,
+    record: Record,
+    plan: &Plan,
+    options: &Options,
+) -> Result<(), Error> {
+    let earlier = read(cluster, &options.namespace).await?;
+    let earlier = earlier.map(|(record, _)| record).unwrap_or_default();
+    let record = record.join(earlier.clone());
+    if record == earlier {
+        return Ok(());
+    }
+    let packed = record.packed().map_err(|error| {
+        let what = "failed to write down what is taken over; nothing was changed";
+        Problem::new(number::OTHER, Exit::Failure, what).line(error.to_string())
+    })?;
+    let titles: Vec<_> = record
+        .all
+        .iter()
+        .map(|was| {
+            let namespace =
+                was.item.namespace().map(|name| format!(" in {name}")).unwrap_or_default();
+            format!("{} {}{namespace}\n", was.fate.word(), was.item.title())
+        })
+        .collect();
+    let map = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": NAME,
+            "namespace": options.namespace,
+            "labels": { label::MANAGED_BY: value::INSTALLER, label::PART_OF: value::PRODUCT },
+            "annotations": { "kubernetes.io/description":
+                "What kubectl kai install --adopt has taken over from KAI; kubectl kai install release gives it back." },
+        },
+        "data": { "objects": titles.concat() },
+        "binaryData": { OBJECTS: packed },
+    });
+    // Where KAI lived elsewhere, our namespace is not there yet.
+    let home = plan.of(Group::Namespaces).find(|entry| entry.item.name() == options.namespace);
+    if let Some(home) = home.filter(|home| home.state == State::Create) {
+        put(cluster, &home.item, options).await?;
+    }
+    put(cluster, &Item::new(Group::Rbac, map), options).await
+}
+
+async fn put(cluster: &Cluster, item: &Item, options: &Options) -> Result<(), Error> {
+    let done = plan::put(cluster, item, options, false).await;
+    done.map(drop).map_err(|failure| plan::refused(cluster, item, None, &failure))
+}
+
+/// Forgets what was taken over: it is given back.
+pub(super) async fn forget(cluster: &Cluster, namespace: &str, uid: &str) -> Result<(), Error> {
+    let resource = resource();
+    let call = Call::new("delete", &resource).namespace(Some(namespace)).name(NAME);
+    cluster.delete(&call, uid, false).await.map(drop).map_err(|e| cluster.explain(&call, &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str, owners: &Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "Service", "status": {"loadBalancer": {}},
+            "metadata": {"name": name, "namespace": "n", "uid": "1", "resourceVersion": "7",
+                "ownerReferences": owners},
+            "spec": {"ports": [{"port": 1}]}})
+    }
+
+    fn record(object: &Value, fate: Fate) -> Record {
+        Record { all: vec![Was::new(object, fate).expect("a known kind")] }
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let record = record(&object("a", &json!([{"kind": "Config"}])), Fate::Removed);
+        let read = Record::unpacked(&record.packed().expect("memory takes it")).expect("ours");
+        let [was] = read.all.as_slice() else { panic!("{read:?}") };
+        assert_eq!(was.fate, Fate::Removed);
+        assert_eq!(was.item.object, record.all.first().expect("one").item.object);
+        let metadata = &was.item.object["metadata"];
+        assert!(metadata["uid"].is_null() && metadata["resourceVersion"].is_null(), "{metadata}");
+        assert!(was.item.object["status"].is_null());
+        let strange = BASE64_STANDARD.encode(b"[{\"was\": \"eaten\"}]");
+        for text in ["", "x", strange.as_str()] {
+            assert!(Record::unpacked(text).is_none(), "{text}");
+        }
+    }
+
+    /// The first run was cut when it had taken the owners away.
+    #[test]
+    fn what_an_earlier_run_saw_is_kept() {
+        let owned = object("a", &json!([{"kind": "Config"}]));
+        let gone = object("b", &Value::Null);
+        let earlier = Record {
+            all: [record(&owned, Fate::Changed).all, record(&gone, Fate::Removed).all].concat(),
+        };
+        let joined = record(&object("a", &Value::Null), Fate::Changed).join(earlier);
+        let [first, second] = joined.all.as_slice() else { panic!("{joined:?}") };
+        assert_eq!(kai_v017::owners(&first.item.object).count(), 1);
+        assert_eq!(second.item.name(), "b");
+    }
+}
