@@ -6,6 +6,7 @@
 
 mod adopted;
 mod apply;
+mod drill;
 mod image;
 mod kai_v017;
 pub(crate) mod manifest;
@@ -225,11 +226,15 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     };
     let plan = plan::make(&cluster, items, &options, is_made_anew).await?;
     say_plan(&plan, &version, &options, &kai, context);
+    let drill = if kai.is_empty() { None } else { Some(drill::hold(&cluster).await?) };
+    if let Some(drill) = &drill {
+        say_drill(drill, context);
+    }
     if let Some(image) = &image {
         context.out.talk(&format!("{:<9} {}", "", image.planned()));
     }
     if args.dry_run {
-        report(&plan, &kai, true, context)?;
+        report(&plan, &kai, drill.as_ref(), true, context)?;
         return Ok(Exit::Ok);
     }
     if plan.is_done() && kai.is_empty() {
@@ -251,7 +256,7 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     }
     carry_out(&cluster, &plan, &options, context).await?;
     context.out.waited();
-    report(&plan, &kai, false, context)?;
+    report(&plan, &kai, drill.as_ref(), false, context)?;
     if !plan.is_done() {
         let seconds = began.elapsed().as_secs_f32();
         context.out.talk(&format!(
@@ -362,13 +367,24 @@ fn say_plan(
     if !kai.is_empty() {
         let stays = "queues, PodGroups, pods, reservations, shards, kai-config and roles stay";
         context.out.talk(&format!("{:<9} {stays}", ""));
-        let kept = format!(
-            "configmap/{} in {} keeps what goes and what changes",
-            adopted::NAME,
-            clean(&options.namespace)
-        );
-        context.out.talk(&format!("{:<9} {kept}: kubectl kai install release gives it back", ""));
+        let (name, home) = (adopted::NAME, clean(&options.namespace));
+        context.out.talk(&format!(
+            "{:<9} configmap/{name} in {home} keeps what goes and what changes",
+            ""
+        ));
+        context.out.talk(&format!("{:<9} the way back: kubectl kai install release", ""));
     }
+}
+
+/// Says which workloads are grouped otherwise than by KAI, and what the drill cannot tell.
+fn say_drill(drill: &drill::Drill, context: &mut Context) {
+    context.out.talk(&format!("{:<9} {}", "DRILL", drill.summary()));
+    for (workload, what) in &drill.differ {
+        let what: Vec<String> = what.iter().cloned().collect();
+        say_names("", &format!("{workload}: "), &what, context);
+    }
+    let untried = "not tried: order, place and evictions   (DESIGN.md, differences Q and K)";
+    context.out.talk(&format!("{:<9} {untried}", ""));
 }
 
 /// Says what is taken over from whom.
@@ -419,6 +435,7 @@ fn say_names(head: &str, what: &str, names: &[String], context: &mut Context) {
 fn report(
     plan: &Plan,
     kai: &kai_v017::Installation,
+    drill: Option<&drill::Drill>,
     dry: bool,
     context: &mut Context,
 ) -> Result<(), Error> {
@@ -442,7 +459,10 @@ fn report(
                 object
             });
             let objects: Vec<_> = kai.reported().chain(ours).collect();
-            let report = serde_json::json!({ "dryRun": dry, "objects": objects });
+            let mut report = serde_json::json!({ "dryRun": dry, "objects": objects });
+            if let Some(drill) = drill {
+                report["drill"] = drill.reported();
+            }
             let report = format::headed("InstallReport", report);
             format::report(&report, &format, &mut context.out).map(|_| ())
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
 mod adopt;
+mod drill;
 mod interrupted;
 mod leader;
 mod life;
@@ -122,10 +123,19 @@ impl Objects {
     /// Applies the objects of a file, each by the field manager that its annotation `test/manager` names.
     async fn apply(&self, file: &str) -> Result<()> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/install");
+        self.apply_all(documents(&folder.join(file))?).await
+    }
+
+    /// Applies objects, each by the field manager that its annotation `test/manager` names; `UID-OF-name` in one is the
+    /// UID of the object of that name before it.
+    async fn apply_all(&self, objects: Vec<Value>) -> Result<()> {
         let config = self.find("/apis/kai.scheduler/v1/configs/kai-config").await?;
         let mut uid = config["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
-        for object in documents(&folder.join(file))? {
+        let mut uids = Vec::new();
+        for object in objects {
             let text = object.to_string().replace("UID-OF-CONFIG", &uid);
+            let known = |text: String, (name, uid): &(String, String)| text.replace(name, uid);
+            let text = uids.iter().fold(text, known);
             let mut object: Value = serde_json::from_str(&text)?;
             let annotations = object["metadata"]["annotations"].as_object_mut();
             let manager = annotations.and_then(|table| table.remove("test/manager"));
@@ -133,6 +143,8 @@ impl Objects {
             let path = self.path_of(&object).await?;
             let path = format!("{path}?fieldManager={manager}&force=true");
             let made = self.send(Method::PATCH, &path, &object).await?;
+            let text = |field: &str| made["metadata"][field].as_str().unwrap_or_default();
+            uids.push((format!("UID-OF-{}\"", text("name")), format!("{}\"", text("uid"))));
             if made["kind"] == "Config" {
                 made["metadata"]["uid"].as_str().unwrap_or_default().clone_into(&mut uid);
             }
