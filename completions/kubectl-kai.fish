@@ -1065,7 +1065,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -s h -l
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
-daemons\t'The Deployments'"
+daemons\t'The Deployments'
+monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l image -d 'Container image of both daemons' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
@@ -1091,6 +1092,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l monitoring -d 'Also what Prometheus\' operator scrapes and alerts on, and dashboards for Grafana'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s y -l yes -d 'Do not ask'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l dry-run -d 'Show what would change, and change nothing'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l force-conflicts -d 'Take over fields that somebody else has set'
@@ -1109,7 +1111,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
-daemons\t'The Deployments'"
+daemons\t'The Deployments'
+monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image -d 'Container image of both daemons' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
@@ -1135,6 +1138,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l monitoring -d 'Also what Prometheus\' operator scrapes and alerts on, and dashboards for Grafana'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s y -l yes -d 'Do not ask'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l dry-run -d 'Show what would change, and change nothing'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l force-conflicts -d 'Take over fields that somebody else has set'
@@ -1148,7 +1152,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l components -d 'Only these parts, comma-separated' -r -f -a "crds\t'The definitions of the custom resources'
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
-daemons\t'The Deployments'"
+daemons\t'The Deployments'
+monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l image -d 'Container image of both daemons' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s n -l namespace -d 'Namespace to work in' -r -f
@@ -1169,6 +1174,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l monitoring -d 'Also what Prometheus\' operator scrapes and alerts on, and dashboards for Grafana'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l quiet -d 'Print data and errors only'

@@ -1184,7 +1184,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai install components" [] {
-    [ "crds" "rbac" "queues" "daemons" ]
+    [ "crds" "rbac" "queues" "daemons" "monitoring" ]
   }
 
   def "nu-complete kubectl-kai install wait" [] {
@@ -1199,6 +1199,7 @@ module completions {
   export extern "kubectl-kai install" [
     --components: string@"nu-complete kubectl-kai install components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
+    --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
     --image: string           # Container image of both daemons
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --yes(-y)                 # Do not ask
@@ -1233,7 +1234,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai install apply components" [] {
-    [ "crds" "rbac" "queues" "daemons" ]
+    [ "crds" "rbac" "queues" "daemons" "monitoring" ]
   }
 
   def "nu-complete kubectl-kai install apply wait" [] {
@@ -1248,6 +1249,7 @@ module completions {
   export extern "kubectl-kai install apply" [
     --components: string@"nu-complete kubectl-kai install apply components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
+    --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
     --image: string           # Container image of both daemons
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --yes(-y)                 # Do not ask
@@ -1282,7 +1284,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai install render components" [] {
-    [ "crds" "rbac" "queues" "daemons" ]
+    [ "crds" "rbac" "queues" "daemons" "monitoring" ]
   }
 
   def "nu-complete kubectl-kai install render color" [] {
@@ -1293,6 +1295,7 @@ module completions {
   export extern "kubectl-kai install render" [
     --components: string@"nu-complete kubectl-kai install render components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
+    --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
     --image: string           # Container image of both daemons
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --namespace(-n): string   # Namespace to work in

@@ -63,6 +63,9 @@ struct ObjectArgs {
     /// All but the Deployments: the daemons run elsewhere
     #[arg(long, conflicts_with = "components")]
     without_daemons: bool,
+    /// Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
+    #[arg(long)]
+    monitoring: bool,
     /// Container image of both daemons
     #[arg(long, value_name = "IMAGE", default_value = manifest::IMAGE)]
     image: String,
@@ -122,6 +125,9 @@ impl ObjectArgs {
         }
         if self.without_daemons {
             options.components.retain(|component| *component != Component::Daemons);
+        }
+        if self.monitoring && !options.components.contains(&Component::Monitoring) {
+            options.components.push(Component::Monitoring);
         }
         if let Some(namespace) = &context.globals.namespace {
             options.namespace.clone_from(namespace);
@@ -214,6 +220,7 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     let version = cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
     let version =
         clean(version["gitVersion"].as_str().unwrap_or("of an unknown version")).into_owned();
+    apply::can_monitor(&cluster, &options).await?;
     let items = manifest::items(&options);
     let kai = kai_v017::find(&cluster, &options.namespace, &items).await?;
     if kai.acts() && !args.adopt {

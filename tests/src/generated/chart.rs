@@ -31,7 +31,9 @@ pub(super) fn files() -> Vec<Generated> {
             files.push(file(&format!("crds/{name}"), text));
         }
     }
-    for group in Group::ALL.into_iter().filter(|group| *group != Group::Crds) {
+    // A cluster without Prometheus' operator refuses objects for it.
+    let is_part = |group: &Group| !matches!(group, Group::Crds | Group::Monitoring);
+    for group in Group::ALL.into_iter().filter(is_part) {
         let name = group.title().replace(' ', "-");
         let documents: Vec<String> = objects(&Options::default())
             .into_iter()

@@ -7,6 +7,7 @@ mod drill;
 mod interrupted;
 mod leader;
 mod life;
+mod monitoring;
 mod remove;
 
 use std::{path::Path, process::Output, time::Duration};

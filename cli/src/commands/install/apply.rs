@@ -7,7 +7,7 @@ use kai_api::names::label;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::manifest::{self, Group, Item, Options};
+use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::{self, Entry, Plan, State};
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
@@ -213,6 +213,28 @@ async fn put(cluster: &Cluster, item: &Item, options: &Options) -> Result<(), Er
             }
             Err(failure) => return Err(plan::refused(cluster, item, None, &failure)),
         }
+    }
+}
+
+/// Checks that the kinds of Prometheus' operator are served, where objects of them are to be made.
+///
+/// # Errors
+/// They are not.
+pub(super) async fn can_monitor(cluster: &Cluster, options: &Options) -> Result<(), Error> {
+    if !options.components.contains(&Component::Monitoring) {
+        return Ok(());
+    }
+    match cluster.read("/apis/monitoring.coreos.com/v1").await {
+        Ok(_) => Ok(()),
+        Err(Failure::Refused(refusal)) if refusal.code == 404 => {
+            let what = "this cluster does not know the kinds of Prometheus' operator";
+            Err(Problem::new(number::KIND_NOT_SERVED, Exit::NotFound, what)
+                .line("monitoring is a PodMonitor and a PrometheusRule, which that operator reads")
+                .line("without it: have Prometheus scrape pods with the label app.kubernetes.io/part-of=kai-scheduler")
+                .fix("install Prometheus' operator, then this again")
+                .into())
+        }
+        Err(failure) => Err(cluster.explain_any(&failure)),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cluster::Resource;
 
 /// The manifests by the group that they are applied in; definitions come from `kai_api::crd`.
-const FILES: [(Group, &str); 12] = [
+const FILES: [(Group, &str); 14] = [
     (Group::Namespaces, include_str!("../../../../deploy/namespaces.yaml")),
     (Group::PriorityClasses, include_str!("../../../../deploy/priority-classes.yaml")),
     (Group::Rbac, include_str!("../../../../deploy/rbac/scheduler.yaml")),
@@ -21,6 +21,15 @@ const FILES: [(Group, &str); 12] = [
     (Group::Defaults, include_str!("../../../../deploy/defaults.yaml")),
     (Group::Daemons, include_str!("../../../../deploy/scheduler.yaml")),
     (Group::Daemons, include_str!("../../../../deploy/podgrouper.yaml")),
+    (Group::Monitoring, include_str!("../../../../deploy/monitoring/monitors.yaml")),
+    (Group::Monitoring, include_str!("../../../../deploy/monitoring/rules.yaml")),
+];
+
+/// The dashboards, each with its name.
+const DASHBOARDS: [(&str, &str); 3] = [
+    ("cluster", include_str!("../../../../deploy/monitoring/dashboards/cluster.json")),
+    ("pending", include_str!("../../../../deploy/monitoring/dashboards/pending.json")),
+    ("queues", include_str!("../../../../deploy/monitoring/dashboards/queues.json")),
 ];
 
 /// The image in the manifests.
@@ -38,6 +47,8 @@ pub enum Component {
     Queues,
     /// The Deployments.
     Daemons,
+    /// Monitors and alerts for Prometheus' operator, dashboards for Grafana; no part of a whole installation.
+    Monitoring,
 }
 
 /// Holds what to install, and how.
@@ -100,11 +111,13 @@ pub enum Group {
     Defaults,
     /// Deployments and their Services.
     Daemons,
+    /// Monitors, alerts, dashboards.
+    Monitoring,
 }
 
 impl Group {
     /// All, in the order in which they are applied.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Namespaces,
         Self::Crds,
         Self::PriorityClasses,
@@ -112,6 +125,7 @@ impl Group {
         Self::Policies,
         Self::Defaults,
         Self::Daemons,
+        Self::Monitoring,
     ];
 
     /// Says what it is called.
@@ -124,6 +138,7 @@ impl Group {
             Self::Policies => "policies",
             Self::Defaults => "queues and settings",
             Self::Daemons => "daemons",
+            Self::Monitoring => "monitoring",
         }
     }
 
@@ -131,7 +146,7 @@ impl Group {
     pub(super) fn names<'a>(self, items: impl Iterator<Item = &'a Item>) -> String {
         let names: Vec<_> = items.filter(|item| item.is_named_in_plans()).map(Item::name).collect();
         match self {
-            Self::Crds | Self::Rbac | Self::Policies => self.title().to_owned(),
+            Self::Crds | Self::Rbac | Self::Policies | Self::Monitoring => self.title().to_owned(),
             Self::Namespaces | Self::PriorityClasses | Self::Defaults | Self::Daemons => {
                 format!("{} {}", self.title(), names.join(", "))
             }
@@ -141,11 +156,14 @@ impl Group {
     fn is_part_of(self, components: &[Component]) -> bool {
         let has = |component| components.contains(&component);
         match self {
-            Self::Namespaces => has(Component::Rbac) || has(Component::Daemons),
+            Self::Namespaces => {
+                has(Component::Rbac) || has(Component::Daemons) || has(Component::Monitoring)
+            }
             Self::Crds => has(Component::Crds),
             Self::Rbac | Self::Policies => has(Component::Rbac),
             Self::PriorityClasses | Self::Defaults => has(Component::Queues),
             Self::Daemons => has(Component::Daemons),
+            Self::Monitoring => has(Component::Monitoring),
         }
     }
 }
@@ -230,11 +248,29 @@ pub(crate) fn items(options: &Options) -> Vec<Item> {
             items.extend(objects.into_iter().map(|object| Item::new(group, object)));
         }
     }
+    if Group::Monitoring.is_part_of(&options.components) {
+        let dashboards = DASHBOARDS.iter().map(|(name, text)| dashboard(name, text));
+        items.extend(dashboards.map(|object| Item::new(Group::Monitoring, object)));
+    }
     items.retain(|item| item.resource.kind != "Queue" || !options.default_queue.is_empty());
     for item in &mut items {
         adapt(&mut item.object, options);
     }
     items
+}
+
+/// Wraps a dashboard as Grafana's chart looks for it.
+fn dashboard(name: &str, text: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": format!("kai-dashboard-{name}"),
+            "namespace": names::namespace::SYSTEM,
+            "labels": { "grafana_dashboard": "1" },
+        },
+        "data": { format!("kai-{name}.json"): text },
+    })
 }
 
 /// The objects of `options` with the groups that they are applied in, in the order in which they are applied.
@@ -311,7 +347,7 @@ fn adapt_deployment(object: &mut Value, options: &Options) {
 }
 
 /// The kinds of our manifests, and of what our daemons and KAI's operator make: kind, plural, whether it is in a namespace.
-const KINDS: [(&str, &str, bool); 24] = [
+const KINDS: [(&str, &str, bool); 26] = [
     ("ClusterRole", "clusterroles", false),
     ("ClusterRoleBinding", "clusterrolebindings", false),
     ("Config", "configs", false),
@@ -324,7 +360,9 @@ const KINDS: [(&str, &str, bool); 24] = [
     ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
     ("Namespace", "namespaces", false),
     ("PodDisruptionBudget", "poddisruptionbudgets", true),
+    ("PodMonitor", "podmonitors", true),
     ("PriorityClass", "priorityclasses", false),
+    ("PrometheusRule", "prometheusrules", true),
     ("Queue", "queues", false),
     ("ResourceQuota", "resourcequotas", true),
     ("Role", "roles", true),

@@ -60,6 +60,7 @@ struct Findings {
 /// Removes what the installer has made, last things first.
 pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
     let mut options = Options::default();
+    options.components.push(Component::Monitoring);
     if let Some(namespace) = &context.globals.namespace {
         options.namespace.clone_from(namespace);
     }
