@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::print::error::Error;
-pub(crate) use failure::{Failure, Refusal, chain};
+pub(crate) use failure::{Failure, Grant, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
 use pages::{Detail, PAGE, PAGE_MAX, Page, Wanted};
 pub(crate) use resource::Resource;

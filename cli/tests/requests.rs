@@ -169,7 +169,13 @@ async fn a_user_of_one_namespace_has_her_questions_answered() {
             "What if   new wish",
             "is not known",
         ),
-        ("is it healthy", "doctor", [12, 0], "", "this user may not list"),
+        (
+            "is it healthy",
+            "doctor",
+            [12, 0],
+            "this user may not list pods in all namespaces: 11 checks (role kai-viewer)",
+            "--clusterrole=kai-admin --user=ana   (an administrator; for all checks)",
+        ),
         (
             "change a queue",
             "queues set team --gpu-quota 9 --yes",

@@ -106,10 +106,31 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     clean(&text).into_owned()
 }
 
+/// Says how a missing right is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// The role that has it; none where no role that `install` ships has.
+    pub(crate) role: Option<&'static str>,
+    /// What an administrator types.
+    pub(crate) command: String,
+}
+
 impl Failure {
     /// Tells whether the server said no because of what the user may do.
     pub(crate) fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.code == 403)
+    }
+
+    /// Says who could give the right that this call lacked; none where rights are not what it failed for.
+    pub(crate) fn grant(&self, call: &Call<'_>) -> Option<Grant> {
+        let Self::Refused(refusal) = self else { return None };
+        if refusal.code != 403 {
+            return None;
+        }
+        let problem = forbidden(call, refusal.user().unwrap_or("USER"));
+        let commands = problem.lines.iter().filter_map(|line| line.strip_prefix("  "));
+        let commands: Vec<&str> = commands.collect();
+        Some(Grant { role: roles::with(call), command: commands.join(" && ") })
     }
 
     /// Tells whether the object was changed meanwhile.

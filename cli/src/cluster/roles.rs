@@ -7,6 +7,8 @@ use super::Call;
 
 /// The roles as they are applied.
 const ROLES: &str = include_str!("../../../deploy/rbac/users.yaml");
+/// Namespaces in which nobody submits: who looks at what is there, looks at the cluster.
+const OF_NOBODY: &[&str] = &[namespace::SYSTEM, "kube-node-lease"];
 /// The roles that an administrator may be asked to bind in a namespace.
 const OF_NAMESPACE: &[&str] = &["kai-submitter"];
 /// The roles that an administrator may be asked to bind for the cluster, those with the fewest rights first.
@@ -24,10 +26,9 @@ pub(super) fn with(call: &Call<'_>) -> Option<&'static str> {
     })
 }
 
-/// Tells whether a right is given where it is missed. Nobody gets a role in the daemons' namespace: who looks at them, looks at
-/// the cluster.
+/// Tells whether a right is given where it is missed.
 pub(super) fn is_bound_in_namespace(call: &Call<'_>) -> bool {
-    call.resource.namespaced && call.namespace.is_some_and(|name| name != namespace::SYSTEM)
+    call.resource.namespaced && call.namespace.is_some_and(|name| !OF_NOBODY.contains(&name))
 }
 
 fn allows(rule: &Value, call: &Call<'_>, verb: &str) -> bool {
@@ -56,6 +57,8 @@ mod tests {
         let leases = Resource::new("coordination.k8s.io/v1", "Lease", "leases");
         let leaders = Call::new("list", &leases).namespace(Some("kai-scheduler"));
         assert_eq!(with(&leaders), Some("kai-admin"));
+        let kubelets = Call::new("list", &leases).namespace(Some("kube-node-lease"));
+        assert_eq!(with(&kubelets), Some("kai-admin"));
     }
 
     #[test]

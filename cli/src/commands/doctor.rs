@@ -13,6 +13,7 @@ mod pods;
 mod queues;
 mod server;
 mod shares;
+mod unread;
 mod webhooks;
 
 use std::path::PathBuf;
@@ -39,7 +40,8 @@ Examples:
   kubectl kai doctor nodes/plugin -o json      one check, as data
   kubectl kai doctor --bundle report.json.gz --redact
 
-It only reads, with your own rights; what you may not read is \"unknown\".
+It only reads, with your own rights; what you may not read is \"unknown\":
+one line for each missing right, with the role that has it; -v shows each check that stands on it.
 Exit code 0: nothing worse than a warning. 12: something does not work.";
 
 const COLUMNS: &[Column] = &[
@@ -134,13 +136,19 @@ impl Check {
     }
 
     fn find(&self, facts: &Facts) -> Finding {
-        let verdict = (self.run)(facts).unwrap_or_else(|unread| Verdict::unknown(unread.0));
+        let mut grant = None;
+        let verdict = (self.run)(facts).unwrap_or_else(|unread| {
+            grant = unread.grant;
+            Verdict::unknown(unread.sentence)
+        });
+        let granted = grant.as_ref().map(|grant| grant.command.clone());
         Finding {
             name: self.title(),
             state: verdict.level,
             finding: clean(&verdict.sentence).into_owned(),
             evidence: verdict.evidence.iter().map(|line| clean(line).into_owned()).collect(),
-            fix: verdict.fix,
+            fix: verdict.fix.or(granted),
+            role: grant.and_then(|grant| grant.role),
         }
     }
 }
@@ -168,6 +176,9 @@ struct Finding {
     evidence: Vec<String>,
     /// A command that can be pasted, or what somebody has to do.
     fix: Option<String>,
+    /// The role that would let this user look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
 }
 
 /// Runs `doctor`.
@@ -183,7 +194,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     if let Err(unread) = &facts.version {
         // Nothing else can be said of a cluster that does not answer.
         cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
-        context.out.warn(&unread.0);
+        context.out.warn(&unread.sentence);
     }
     let items: Vec<Finding> = checks.iter().map(|check| check.find(&facts)).collect();
     let worst = items.iter().map(|item| item.state).max().unwrap_or(Level::Ok);
@@ -228,12 +239,17 @@ fn print(
     context: &mut Context,
 ) -> Result<(), Error> {
     let is_asked = args.all || !args.checks.is_empty();
+    let is_folded = !args.all && context.globals.verbose == 0;
     let is_page = *format == Format::Table && args.list.sheet.of_rows().is_none();
     let body = if is_page {
         let shown = found.items.iter().filter(|item| is_asked || item.state > Level::Ok);
-        let shown: Vec<&Finding> = shown.collect();
-        let names = shown.iter().map(|item| item.name.clone()).collect();
-        Body::Page { text: page(&shown, context.out.columns()), names }
+        let names = shown.clone().map(|item| item.name.clone()).collect();
+        let (folded, shown): (Vec<_>, Vec<_>) =
+            shown.partition(|item| is_folded && item.is_unread());
+        let mut page = Page::new(context.out.columns());
+        each(&mut page, &shown);
+        unread::fold(&mut page, &folded);
+        Body::Page { text: page.text, names }
     } else {
         Body::Table(table(&found.items))
     };
@@ -256,8 +272,7 @@ fn table(items: &[Finding]) -> Table {
 }
 
 /// Says what is wrong, with what shows it and how to repair it.
-fn page(items: &[&Finding], columns: usize) -> String {
-    let mut page = Page::new(columns);
+fn each(page: &mut Page, items: &[&Finding]) {
     for item in items {
         let head = format!("{:<8} {}", item.state.word(), item.name);
         page.paragraph(0, &head, item.state.style());
@@ -276,7 +291,6 @@ fn page(items: &[&Finding], columns: usize) -> String {
             page.paragraph(9, &format!("fix: {fix}"), Style::Plain);
         }
     }
-    page.text
 }
 
 /// Says how many checks there were, by what they found.

@@ -58,7 +58,7 @@ pub(super) fn write(
                 lists.insert(source.title(), objects.collect());
             }
             Err(unread) => {
-                lists.insert(source.title(), json!({ "notRead": unread.0 }));
+                lists.insert(source.title(), json!({ "notRead": unread.sentence }));
             }
         }
     }

@@ -165,7 +165,7 @@ pub(super) struct Facts {
 impl Facts {
     /// Reads everything; what can't be read is remembered with its reason.
     pub(super) async fn read(cluster: &Cluster, system: &str) -> Self {
-        let version = cluster.read("/version").await.map_err(|e| Unread(e.to_string()));
+        let version = cluster.read("/version").await.map_err(|e| Unread::failed(e.to_string()));
         let read = |source: Source| async move { (source, list(cluster, source, system).await) };
         let lists = stream::iter(Source::ALL).map(read).buffer_unordered(CONCURRENCY);
         let lists = lists.collect().await;
@@ -194,7 +194,7 @@ impl Facts {
         match self.lists.get(&source) {
             Some(Ok(list)) => Ok(list.as_deref()),
             Some(Err(unread)) => Err(unread.clone()),
-            None => Err(Unread(format!("{} were not read", source.title()))),
+            None => Err(Unread::failed(format!("{} were not read", source.title()))),
         }
     }
 
@@ -223,11 +223,19 @@ async fn list(cluster: &Cluster, source: Source, system: &str) -> List {
     };
     let call = Call::new("list", &resource).namespace(namespace);
     cluster.list(&call, &Select::default()).await.map_err(|failure| {
-        let place = namespace.map_or_else(String::new, |name| format!(" in namespace {name}"));
-        if failure.is_forbidden() {
-            Unread(format!("this user may not list {}{place}", resource.in_rbac()))
-        } else {
-            Unread(format!("failed to list {}{place}: {failure}", resource.in_rbac()))
+        let place = match (namespace, reach) {
+            (Some(name), _) => format!(" in namespace {name}"),
+            (None, Reach::Everywhere) => " in all namespaces".to_owned(),
+            (None, _) => String::new(),
+        };
+        match failure.grant(&call) {
+            Some(grant) => Unread {
+                sentence: format!("this user may not list {}{place}", resource.in_rbac()),
+                grant: Some(grant),
+            },
+            None => {
+                Unread::failed(format!("failed to list {}{place}: {failure}", resource.in_rbac()))
+            }
         }
     })
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cluster::Grant;
 use crate::print::output::Style;
 
 /// Says how bad it is; in this order, the last is the worst.
@@ -110,4 +111,16 @@ impl Verdict {
 
 /// Holds what could not be read, and why: every check that needs it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unread(pub(super) String);
+pub(super) struct Unread {
+    /// One sentence.
+    pub(super) sentence: String,
+    /// How the right is given, where a right is what was missing.
+    pub(super) grant: Option<Grant>,
+}
+
+impl Unread {
+    /// Says why something was not read, where rights are not the reason.
+    pub(super) fn failed(sentence: String) -> Self {
+        Self { sentence, grant: None }
+    }
+}
