@@ -196,7 +196,9 @@ impl Finder<'_> {
         if kind.name == "Pod" {
             return Ok(Some(vec![object.clone()]));
         }
-        let labels = if kind.pod_label.is_empty() {
+        let labels = if let Some(labels) = ray_clusters(object) {
+            labels
+        } else if kind.pod_label.is_empty() {
             let Some(labels) = selector(object) else { return Ok(None) };
             labels
         } else {
@@ -236,6 +238,15 @@ impl Finder<'_> {
 
 fn is_queued(object: &Value) -> bool {
     !super::queue_label(object).is_empty()
+}
+
+/// The selector of the pods of Ray clusters that an object has made: they name the cluster, and not what it was made for.
+fn ray_clusters(object: &Value) -> Option<String> {
+    let status = &object["status"];
+    let services = [&status["activeServiceStatus"], &status["pendingServiceStatus"]];
+    let names = std::iter::once(status).chain(services).map(|of| text(&of["rayClusterName"]));
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    (!names.is_empty()).then(|| format!("ray.io/cluster in ({})", names.join(",")))
 }
 
 /// The selector of an object that has one, as the API server reads it.

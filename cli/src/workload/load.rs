@@ -179,7 +179,9 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
         (&a.namespace, &a.name, &a.resource.kind).cmp(&(&b.namespace, &b.name, &b.resource.kind))
     });
     for workload in &mut workloads {
-        workload.explanation = explanation(&workload.groups);
+        // What was said of pods that are gone does not say why there are none.
+        let has_pods = !workload.pods.is_empty();
+        workload.explanation = explanation(&workload.groups).filter(|_| has_pods);
         workload
             .pods
             .sort_by(|a, b| text(&a["metadata"]["name"]).cmp(text(&b["metadata"]["name"])));
