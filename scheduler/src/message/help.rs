@@ -2,8 +2,8 @@
 
 use kai_api::explanation::Help;
 use kai_engine::{
-    Blocked, GPU_MILLI, Lane, Misfit, Missing, NoRoom, QueueId, QueueLane, Remedy, Shortage,
-    Symbol, Why,
+    Blocked, Bound, GPU_MILLI, Lane, Limit, Misfit, Missing, NoRoom, PerLane, QueueId, QueueLane,
+    Remedy, Shortage, Symbol, Why,
 };
 
 use super::{
@@ -21,7 +21,8 @@ const HELP_MAX: usize = 4;
 pub(super) fn all(why: &Why, asked: Asked<'_>) -> Vec<Help> {
     let mut all: Vec<Help> = match why {
         Why::NoRoom(no_room) => of_room(no_room, asked),
-        Why::OverLimit(bound) | Why::OverQuota(bound) => vec![fewer(bound.lane)],
+        Why::OverLimit(bound) => fewer(bound, bound.queue.limit, "work").into_iter().collect(),
+        Why::OverQuota(bound) => fewer(bound, bound.queue.quota, "such work").into_iter().collect(),
         _ => Vec::new(),
     };
     all.extend(why.remedies().into_iter().filter_map(|remedy| of(remedy, why, asked)));
@@ -38,13 +39,23 @@ fn admin(text: impl Into<String>, cost: &str) -> Help {
     Help { admin: true, ..you(text, cost) }
 }
 
-fn fewer(lane: QueueLane) -> Help {
-    let what = match lane {
-        QueueLane::Gpu => "ask for fewer GPUs, or wait until work of the queue ends",
-        QueueLane::Cpu => "ask for fewer CPU cores, or wait until work of the queue ends",
-        QueueLane::Memory => "ask for less memory, or wait until work of the queue ends",
+/// A smaller request, or the wait for work that holds what is bounded; none where the queue may hold nothing at all.
+fn fewer(bound: &Bound, most: PerLane<Limit>, work: &str) -> Option<Help> {
+    let lane = bound.lane;
+    let most = most[lane].amount().unwrap_or(i64::MAX);
+    if most == 0 {
+        return None;
+    }
+    if bound.requested[lane] > most {
+        return Some(you(format!("ask for {}, or less", amount(lane, most)), "it runs smaller"));
+    }
+    let less = match lane {
+        QueueLane::Gpu => "fewer GPUs",
+        QueueLane::Cpu => "fewer CPU cores",
+        QueueLane::Memory => "less memory",
     };
-    you(what, "it runs smaller, or later")
+    let text = format!("ask for {less}, or wait until {work} of the queue ends");
+    Some(you(text, "it runs smaller, or later"))
 }
 
 /// Smaller requests, where more pods are too few or one pod is too large.

@@ -214,9 +214,9 @@ fn nodes_are_counted_by_what_keeps_the_pod_out() {
     );
 }
 
-#[test]
-fn bounds_of_queues_are_named_with_their_numbers() {
-    let bound = |limit: i64, held: i64, asked: i64| Bound {
+/// A queue's bound: its quota and limit, what it holds, and what is asked of it, in GPUs.
+fn bound(limit: i64, held: i64, asked: i64) -> Bound {
+    Bound {
         queue: QueueState {
             queue: kai_engine::QueueId::new(0),
             priority: 0,
@@ -229,7 +229,11 @@ fn bounds_of_queues_are_named_with_their_numbers() {
         },
         lane: QueueLane::Gpu,
         requested: PerLane([asked * GPU; 3]),
-    };
+    }
+}
+
+#[test]
+fn bounds_of_queues_are_named_with_their_numbers() {
     let over = |limit, held, asked| Why::OverLimit(Box::new(bound(limit, held, asked)));
     check(
         &over(16, 14, 4),
@@ -252,6 +256,21 @@ fn bounds_of_queues_are_named_with_their_numbers() {
         "KAI1204 OverQuota: it may not be evicted, so it has to stay within the quota of queue team-a: it asks for 4 \
          GPUs, and 6 of 8 GPUs are held by such work",
     );
+}
+
+#[test]
+fn a_smaller_request_is_advised_where_one_can_help() {
+    let bound = |quota, held, asked| Why::OverQuota(Box::new(bound(quota, held, asked)));
+    let (names, cluster) = (world(), Cluster::default());
+    for (why, expect) in [
+        (bound(8, 6, 4), "ask for fewer GPUs, or wait until such work of the queue ends"),
+        (bound(8, 0, 9), "ask for 8 GPUs, or less"),
+        (bound(0, 0, 1), "let it be evicted (--preemptible)"),
+    ] {
+        let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
+        let said = explanation(asked).expect("it waits");
+        assert_eq!(said.help[0].text, expect);
+    }
 }
 
 #[test]
