@@ -1,6 +1,6 @@
 //! Describes what the nodes have when nothing runs: what asks for more waits until other nodes come.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kai_api::names::node::GPU_MEMORY;
 use kai_api::quantity::Quantity;
@@ -38,6 +38,8 @@ pub(crate) struct Capacity {
     gpu_memory_mib: u64,
     /// The profiles of the MIG devices that there are.
     profiles: BTreeSet<String>,
+    /// Holds the nodes, of which domains of a topology are made.
+    objects: Vec<Value>,
 }
 
 impl Capacity {
@@ -45,11 +47,11 @@ impl Capacity {
     pub(crate) async fn read(cluster: &Cluster) -> Option<Self> {
         let nodes = Resource::new("v1", "Node", "nodes").cluster_wide();
         let nodes = cluster.list(&Call::new("list", &nodes), &Select::default()).await.ok()??;
-        (!nodes.is_empty()).then(|| Self::of(&nodes))
+        (!nodes.is_empty()).then(|| Self { objects: nodes.clone(), ..Self::of(nodes.iter()) })
     }
 
-    fn of(nodes: &[Value]) -> Self {
-        let mut capacity = Self { nodes: nodes.len(), ..Self::default() };
+    fn of<'n>(nodes: impl Iterator<Item = &'n Value> + Clone) -> Self {
+        let mut capacity = Self { nodes: nodes.clone().count(), ..Self::default() };
         for node in nodes {
             let there = &node["status"]["allocatable"];
             let gpus = milli(&there[names::GPU]).saturating_add(milli(&there[names::AMD_GPU]));
@@ -99,6 +101,42 @@ impl Capacity {
         each.sort_unstable_by_key(|pod| pod.gpu_milli);
         each.truncate(together);
         self.gang_too_large(&each)
+    }
+
+    /// Says why pods never start together within one domain of a level, which is a label of nodes; none where they may.
+    pub(crate) fn too_little_in(
+        &self,
+        level: &str,
+        pods: &[Value],
+        together: usize,
+    ) -> Option<String> {
+        let mut domains: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+        for node in &self.objects {
+            let domain = text(&node["metadata"]["labels"][level]);
+            if !domain.is_empty() {
+                domains.entry(domain).or_default().push(node);
+            }
+        }
+        let domains = domains.values().map(|nodes| Self::of(nodes.iter().copied()));
+        let domains: Vec<Self> = domains.collect();
+        if domains.is_empty() {
+            return Some(format!("it has to stay in one {level}, and no node has that label"));
+        }
+        if domains.iter().any(|domain| domain.too_little(pods, together).is_none()) {
+            return None;
+        }
+        let mut each: Vec<u64> = pods.iter().map(|pod| of_pod(pod).gpu_milli).collect();
+        each.sort_unstable();
+        let asked = each.iter().take(together).fold(0, |sum: u64, one| sum.saturating_add(*one));
+        let most = domains.iter().map(|domain| domain.all.gpu_milli).max().unwrap_or(0);
+        let level = level.rsplit('/').next().unwrap_or(level);
+        Some(if asked > most {
+            let [asked, most] = [asked, most].map(gpu::devices);
+            format!("it needs {asked} GPUs in one {level}, the largest has {most}")
+        } else {
+            let pods = count(together, "pod");
+            format!("it needs room for {pods} in one {level}, and none has that when it is empty")
+        })
     }
 
     /// Says why no device will do for a pod that asks for memory of one, or for MIG devices.
@@ -200,7 +238,7 @@ mod tests {
     fn check(pods: usize, limits: &Value, together: usize, expect: Option<&str>) {
         let node = json!({"status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64",
             "memory": "256Gi", "nvidia.com/mig-1g.10gb": "7"}}});
-        let capacity = Capacity::of(&[node.clone(), node]);
+        let capacity = Capacity::of([&node, &node].into_iter());
         let pod = json!({"spec": {"containers": [{"resources": {"limits": limits}}]}});
         let told = capacity.too_little(&vec![pod; pods], together);
         assert_eq!(told.as_deref(), expect, "{limits}");
@@ -252,12 +290,36 @@ mod tests {
     }
 
     #[test]
+    fn what_no_domain_of_a_level_holds_is_told() {
+        let node = |rack: &str, gpus: &str| {
+            json!({"metadata": {"labels": {"example.com/rack": rack}},
+                "status": {"allocatable": {"nvidia.com/gpu": gpus}}})
+        };
+        let objects = vec![node("a", "8"), node("a", "8"), node("b", "8"), node("b", "4")];
+        let capacity = Capacity { objects, ..Capacity::default() };
+        let check = |level: &str, [pods, gpus, together]: [usize; 3], expect: Option<&str>| {
+            let limits = json!({ "nvidia.com/gpu": gpus });
+            let pod = json!({"spec": {"containers": [{"resources": {"limits": limits}}]}});
+            let told = capacity.too_little_in(level, &vec![pod; pods], together);
+            assert_eq!(told.as_deref(), expect, "{pods} pods of {gpus} in one {level}");
+        };
+        let rack = "example.com/rack";
+        check(rack, [2, 8, 2], None);
+        check(rack, [3, 8, 2], None);
+        check(rack, [3, 8, 3], Some("it needs 24 GPUs in one rack, the largest has 16"));
+        let shape = "it needs room for 3 pods in one rack, and none has that when it is empty";
+        check(rack, [3, 5, 3], Some(shape));
+        let nowhere = "it has to stay in one example.com/row, and no node has that label";
+        check("example.com/row", [1, 1, 1], Some(nowhere));
+    }
+
+    #[test]
     fn memory_that_no_gpu_has_is_told() {
         let check = |told: Option<&str>, mib: &str, expect: Option<&str>| {
             let node = json!({"metadata": {"labels": {"nvidia.com/gpu.memory": told}},
                 "status": {"allocatable": {"nvidia.com/gpu": "8"}}});
             let pod = json!({"metadata": {"annotations": {"gpu-memory": mib}}});
-            let told = Capacity::of(&[node]).too_little(&[pod], 1);
+            let told = Capacity::of(std::iter::once(&node)).too_little(&[pod], 1);
             assert_eq!(told.as_deref(), expect, "{mib}");
         };
         check(Some("81559"), "8192", None);

@@ -1,5 +1,6 @@
 //! Tells whether work can ever start: what all nodes have, and what its queue may have at most.
 
+use kai_api::names::annotation;
 use serde_json::Value;
 
 use super::Document;
@@ -75,13 +76,23 @@ fn ray_minimum(object: &Value) -> Option<usize> {
     usize::try_from(groups.iter().map(fewest).sum::<u64>()).ok().map(|workers| workers + 1)
 }
 
-/// Says what all nodes together, or the largest, have too little of; silent where the user may not look.
+/// The label of the level of a topology within one domain of which its pods have to stay.
+fn level(object: &Value) -> Option<&str> {
+    [&object["metadata"], &object["spec"]["jobTemplate"]["metadata"]]
+        .into_iter()
+        .map(|meta| text(&meta["annotations"][annotation::TOPOLOGY_REQUIRED]))
+        .find(|level| !level.is_empty())
+}
+
+/// Says what all nodes together, the largest, or each domain of a topology have too little of; silent where the user may not look.
 pub(super) fn too_large(documents: &[Document], capacity: Option<&Capacity>) -> Vec<String> {
     let Some(capacity) = capacity else { return Vec::new() };
     let workloads = documents.iter().filter(|document| document.is_workload);
     let too_little = workloads.filter_map(|document| {
         let (pods, together) = pods(document.templates());
-        let why = capacity.too_little(&pods, together)?;
+        let why = capacity
+            .too_little(&pods, together)
+            .or_else(|| capacity.too_little_in(level(document.templates())?, &pods, together))?;
         Some(format!("{} cannot start on this cluster: {why}", clean(document.name())))
     });
     too_little.collect()
