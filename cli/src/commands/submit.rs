@@ -139,7 +139,7 @@ async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
         workloads.for_each(|workload| copy.tell(workload, context));
     }
     if dry_run == DryRun::Client {
-        return dry(&documents, " (dry run)", None, &format, context);
+        return dry(&documents, " (dry run)", None, &format, context).await;
     }
     let cluster = context.cluster().await?;
     Box::pin(check::all(&mut documents, &request, &cluster, context)).await?;
@@ -151,7 +151,7 @@ async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
     }
     if dry_run == DryRun::Server {
         let objects = create::rehearse(&documents, &cluster, context).await?;
-        return dry(&objects, " (server dry run)", Some(&cluster), &format, context);
+        return dry(&objects, " (server dry run)", Some(&cluster), &format, context).await;
     }
     if then.confirm {
         confirm(&documents, then.yes, &cluster, context).await?;
@@ -176,7 +176,7 @@ async fn after(
             context.out.talk(&format!("{} created", listing::name(&one.object)));
         }
     } else {
-        told(created, format, &cluster, context)?;
+        told(created, format, &cluster, context).await?;
     }
     if then.goes_on() {
         return then.follow(created, awaited, context).await;
@@ -208,7 +208,7 @@ fn remember(created: &[Document], cluster: &Cluster, context: &Context) {
 }
 
 /// Prints what would be created.
-fn dry(
+async fn dry(
     documents: &[Document],
     title: &str,
     cluster: Option<&Cluster>,
@@ -216,7 +216,7 @@ fn dry(
     context: &mut Context,
 ) -> Result<Exit, Error> {
     create::show(documents, title, format, context)?;
-    summary::say(documents, cluster, context);
+    summary::say(documents, cluster, context).await;
     Ok(Exit::Ok)
 }
 
@@ -230,7 +230,7 @@ fn check_exit_code(then: &ThenFlags) -> Result<(), Problem> {
 }
 
 /// Prints what was created.
-fn told(
+async fn told(
     created: &[Document],
     format: &create::Format,
     cluster: &Cluster,
@@ -242,7 +242,7 @@ fn told(
         context.out.talk(&format!("created all the same: {}", names.join(", ")));
         return Err(error);
     }
-    summary::say(created, Some(cluster), context);
+    summary::say(created, Some(cluster), context).await;
     Ok(())
 }
 
@@ -257,7 +257,7 @@ async fn confirm(
     for object in &objects {
         context.out.talk(&format!("  {}", listing::name(&object.object)));
     }
-    summary::say(&objects, Some(cluster), context);
+    summary::say(&objects, Some(cluster), context).await;
     context.confirm("Submit?", is_confirmed)
 }
 
