@@ -203,7 +203,8 @@ impl Workload {
         format!("{}/{}", self.resource.label(), self.name)
     }
 
-    /// Tells whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name; globs too.
+    /// Tells whether a name of the command line means it: its name, `kind/name`, a `PodGroup`'s or a pod's name. A pattern
+    /// with `*` is of names of workloads, or of parts where it says their kind.
     pub(crate) fn is_called(&self, word: &str) -> bool {
         let is = |name: &str| settings::matches(word, name);
         if let Some((kind, name)) = word.split_once('/') {
@@ -230,9 +231,9 @@ impl Workload {
             return (same.contains(&kind.as_str()) || (!noun.is_empty() && noun == kind))
                 && settings::matches(name, &self.name);
         }
-        is(&self.name)
-            || self.groups.iter().any(|group| is(text(&group["metadata"]["name"])))
-            || self.pods.iter().any(|pod| is(text(&pod["metadata"]["name"])))
+        // A pattern means workloads alone: the names of all `PodGroups` begin alike.
+        let is_part = |part: &Value| !word.contains('*') && is(text(&part["metadata"]["name"]));
+        is(&self.name) || self.groups.iter().chain(&self.pods).any(is_part)
     }
 }
 
