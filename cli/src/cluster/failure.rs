@@ -111,7 +111,7 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
 pub(crate) struct Grant {
     /// The role that has it; none where no role that `install` ships has.
     pub(crate) role: Option<&'static str>,
-    /// What an administrator types.
+    /// Holds what an administrator types.
     pub(crate) command: String,
 }
 

@@ -114,7 +114,7 @@ impl Verdict {
 pub(super) struct Unread {
     /// One sentence.
     pub(super) sentence: String,
-    /// How the right is given, where a right is what was missing.
+    /// Says how the right is given, where a right is what was missing.
     pub(super) grant: Option<Grant>,
 }
 
