@@ -278,7 +278,7 @@ impl Cluster {
         detail: Detail,
     ) -> Result<Option<Vec<Value>>, Failure> {
         if let Some(mirror) = &self.mirror {
-            let list = mirror.list(&self.client, call, select);
+            let list = mirror.list(&self.client, call, select, detail);
             let found = tokio::time::timeout(self.timeout, list).await;
             return found.unwrap_or(Err(Failure::Slow(self.timeout)));
         }

@@ -18,6 +18,7 @@ use tokio::task::AbortHandle;
 
 use object::Object;
 
+use super::pages::{self, Detail};
 use super::{Answer, Call, Failure, Refusal, Select};
 
 /// Sets how long an answer that cannot be watched is good for.
@@ -25,8 +26,11 @@ const FRESH: Duration = Duration::from_secs(10);
 /// The longest pause between two tries of a watch.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
+/// An object as it is kept: its JSON as text, a tenth of what it takes when it is read.
+type Packed = Box<[u8]>;
+
 /// Objects by namespace and name.
-type Objects = BTreeMap<(String, String), Value>;
+type Objects = BTreeMap<(String, String), Packed>;
 
 /// Says what is known of a list.
 #[derive(Clone, Debug)]
@@ -77,12 +81,13 @@ impl Mirror {
         Self { slim, lists: Mutex::default(), answers: Mutex::default(), news: Arc::default() }
     }
 
-    /// Reads a list; the first time from the server, whose watch goes on from there.
+    /// Reads so much of each object of a list; the first time from the server, whose watch goes on from there.
     pub(super) async fn list(
         &self,
         client: &kube::Client,
         call: &Call<'_>,
         select: &Select<'_>,
+        detail: Detail,
     ) -> Result<Option<Vec<Value>>, Failure> {
         let key = format!("{}?{}&{}", call.path(), select.labels, select.fields);
         let list = {
@@ -93,7 +98,11 @@ impl Mirror {
         let mut known = list.known.clone();
         let told = known.wait_for(|known| !matches!(known, Known::Nothing)).await;
         let failure = match told.as_deref() {
-            Ok(Known::Objects(objects)) => return Ok(Some(objects.values().cloned().collect())),
+            Ok(Known::Objects(objects)) => {
+                let all = objects.values().map(|packed| pages::object_in(packed, detail));
+                let all = all.collect::<Result<Vec<Value>, _>>();
+                return all.map(Some).map_err(|e| Failure::Unreadable(e.to_string()));
+            }
             Ok(Known::Failed(Failure::Refused(refusal))) if refusal.code == 404 => return Ok(None),
             Ok(Known::Failed(failure)) => failure.clone(),
             Ok(Known::Nothing) | Err(_) => {
@@ -116,7 +125,8 @@ impl Mirror {
     ) -> Result<Option<Value>, Failure> {
         let fields = format!("metadata.name={}", call.name);
         let all = call.clone().name("");
-        let found = self.list(client, &all, &Select { labels: "", fields: &fields }).await?;
+        let select = Select { labels: "", fields: &fields };
+        let found = self.list(client, &all, &select, Detail::Whole).await?;
         Ok(found.and_then(|found| found.into_iter().next()))
     }
 
@@ -253,7 +263,7 @@ impl Follower {
     }
 
     /// The object under its name; without what nobody reads here: its version, and signs of life of what is as it was.
-    fn keyed(&self, object: Object) -> ((String, String), Value) {
+    fn keyed(&self, object: Object) -> ((String, String), Packed) {
         let key = object.key();
         let mut value = object.value;
         if let Some(Value::Object(meta)) = value.get_mut("metadata") {
@@ -265,7 +275,7 @@ impl Follower {
             condition.remove("lastProbeTime");
         }
         (self.slim)(&mut value);
-        (key, value)
+        (key, value.to_string().into_bytes().into_boxed_slice())
     }
 }
 

@@ -138,8 +138,13 @@ pub(super) fn token(bytes: &[u8]) -> Option<String> {
 
 /// Decodes an object.
 pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    object_in(bytes, Detail::Whole)
+}
+
+/// Decodes so much of an object.
+pub(super) fn object_in(bytes: &[u8], detail: Detail) -> Result<Value, serde_json::Error> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
-    let object = Within::Fields(Detail::Whole).deserialize(&mut from)?;
+    let object = Within::Fields(detail).deserialize(&mut from)?;
     from.end().map(|()| object)
 }
 

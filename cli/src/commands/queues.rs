@@ -30,7 +30,7 @@ use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
 use crate::print::output::clean;
 use crate::print::report::Report;
-use crate::workload::load;
+use crate::workload::{Workload, load};
 
 /// Flags of `queues`.
 #[derive(Debug, clap::Args)]
@@ -155,8 +155,31 @@ async fn read_by(call: &Call<'_>, cluster: &Cluster) -> Result<Queues, Error> {
 /// # Errors
 /// As [`read`].
 pub(crate) async fn read_told(cluster: &Cluster) -> Result<(Queues, Told, Option<String>), Error> {
-    let (queues, uses, supply) =
-        futures::join!(read(cluster), uses(cluster), share::supply(cluster));
+    Box::pin(told_with(cluster, uses(cluster))).await
+}
+
+/// Does the same where all work of the cluster was read: it is not read again.
+///
+/// # Errors
+/// As [`read_told`].
+pub(crate) async fn read_told_of(
+    workloads: &[Workload],
+    cluster: &Cluster,
+) -> Result<(Queues, Told, Option<String>), Error> {
+    let uses = async {
+        let groups = workloads.iter().flat_map(|workload| &workload.groups);
+        let pods = workloads.iter().flat_map(|workload| &workload.pods);
+        let memory = Memory::of_nodes_of(pods.clone(), cluster).await;
+        Ok(count(groups, pods, &memory))
+    };
+    Box::pin(told_with(cluster, uses)).await
+}
+
+async fn told_with(
+    cluster: &Cluster,
+    uses: impl Future<Output = Result<BTreeMap<String, Use>, String>>,
+) -> Result<(Queues, Told, Option<String>), Error> {
+    let (queues, uses, supply) = futures::join!(read(cluster), uses, share::supply(cluster));
     let queues = queues?;
     let (uses, warning) = match uses {
         Ok(uses) => (Some(rolled_up(&queues, uses)), None),
@@ -263,19 +286,16 @@ pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, Str
     let (groups, pods) = (names::pod_groups(), names::pods());
     let fields = format!("spec.schedulerName={}", names::SCHEDULER);
     let (groups, pods) = futures::join!(
-        async { cluster.list(&Call::new("list", &groups), &Select::default()).await },
+        async { cluster.outline(&Call::new("list", &groups), &Select::default()).await },
         async {
-            cluster.list(&Call::new("list", &pods), &Select { fields: &fields, labels: "" }).await
+            let select = Select { fields: &fields, labels: "" };
+            cluster.outline(&Call::new("list", &pods), &select).await
         },
     );
     let groups = groups.map_err(|e| e.to_string())?.unwrap_or_default();
     let pods = pods.map_err(|e| e.to_string())?.unwrap_or_default();
-    let memory = if pods.iter().any(|pod| Total::of_pod(pod).memory_mib > 0) {
-        Memory::read(cluster).await
-    } else {
-        Memory::default()
-    };
-    Ok(count(&groups, &pods, &memory))
+    let memory = Memory::of_nodes_of(pods.iter(), cluster).await;
+    Ok(count(groups.iter(), pods.iter(), &memory))
 }
 
 /// Memory of one device of each node, MiB: by it shares of memory become parts of devices.
@@ -283,6 +303,15 @@ pub(crate) async fn uses(cluster: &Cluster) -> Result<BTreeMap<String, Use>, Str
 struct Memory(BTreeMap<String, u64>);
 
 impl Memory {
+    /// Reads it where any of the pods asks for memory of a device.
+    async fn of_nodes_of(mut pods: impl Iterator<Item = &Value>, cluster: &Cluster) -> Self {
+        if pods.any(|pod| Total::of_pod(pod).memory_mib > 0) {
+            Self::read(cluster).await
+        } else {
+            Self::default()
+        }
+    }
+
     /// Reads it; nothing is known where the user may not.
     async fn read(cluster: &Cluster) -> Self {
         let nodes = Resource::new("v1", "Node", "nodes").cluster_wide();
@@ -306,9 +335,13 @@ impl Memory {
     }
 }
 
-fn count(groups: &[Value], pods: &[Value], memory: &Memory) -> BTreeMap<String, Use> {
+fn count<'v>(
+    groups: impl Iterator<Item = &'v Value> + Clone,
+    pods: impl Iterator<Item = &'v Value>,
+    memory: &Memory,
+) -> BTreeMap<String, Use> {
     let queue_of: BTreeMap<(&str, &str), &str> = groups
-        .iter()
+        .clone()
         .map(|g| {
             (
                 (text(&g["metadata"]["namespace"]), text(&g["metadata"]["name"])),
@@ -421,16 +454,16 @@ mod tests {
         let memory = json!({"gpu-memory": "8192"});
         let pods =
             [pod(half.clone(), "n"), pod(memory.clone(), "n"), pod(memory, ""), pod(half, "")];
-        let known = count(&[], &pods, &Memory::of(&[node]));
+        let known = count([].iter(), pods.iter(), &Memory::of(&[node]));
         assert_eq!(
             (known["q"].used.to_string(), known["q"].pending.to_string()),
             ("1.11".into(), "1.11".into())
         );
         let group = json!({"spec": {"queue": "q"}, "status": {"resourcesStatus":
             {"allocated": {"gpu.amd.com": "2"}, "requested": {"gpu.amd.com": "3"}}}});
-        let claims = count(&[group], &[], &Memory::default());
+        let claims = count([group].iter(), [].iter(), &Memory::default());
         assert_eq!((claims["q"].used.milli, claims["q"].pending.milli), (2000, 1000));
-        let unknown = count(&[], &pods, &Memory::default());
+        let unknown = count([].iter(), pods.iter(), &Memory::default());
         assert_eq!(unknown["q"].used.to_string(), "1+8Gi");
     }
 }

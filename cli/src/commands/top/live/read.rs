@@ -34,7 +34,13 @@ impl Wanted {
         loaded.find_positions_of_all(&cluster, scope).await;
         let (found, queues, others, reserved) = futures::join!(
             nodes(&cluster),
-            queues::read_told(&cluster),
+            async {
+                if is_complete {
+                    queues::read_told_of(&loaded.workloads, &cluster).await
+                } else {
+                    queues::read_told(&cluster).await
+                }
+            },
             share::foreign(&cluster, scope),
             async {
                 match scope {
@@ -107,13 +113,41 @@ async fn nodes(cluster: &Cluster) -> Result<Option<Vec<Value>>, Error> {
 
 /// Drops what the view never shows of an object, before it is kept: of a pod, of the templates of pods, of a node.
 pub(super) fn slim(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata") {
+        slim_metadata(metadata);
+    }
+    let is_pod = object.pointer("/spec/containers").is_some();
     if let Some(status) = object.get_mut("status") {
         slim_status(status);
+        if is_pod {
+            slim_pod_status(status);
+        }
     }
     let Some(spec) = object.get_mut("spec") else { return };
     slim_templates(spec);
     if let Some(spec) = spec.as_object_mut().filter(|spec| spec.contains_key("containers")) {
         spec.retain(|key, _| is_of_pods(key));
+    }
+}
+
+/// Keeps of the metadata who and whose it is, and since when.
+fn slim_metadata(metadata: &mut Value) {
+    let Some(fields) = metadata.as_object_mut() else { return };
+    fields.retain(|key, _| {
+        matches!(
+            key.as_str(),
+            "name"
+                | "namespace"
+                | "uid"
+                | "creationTimestamp"
+                | "deletionTimestamp"
+                | "labels"
+                | "annotations"
+                | "ownerReferences"
+        )
+    });
+    if let Some(annotations) = fields.get_mut("annotations").and_then(Value::as_object_mut) {
+        annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
     }
 }
 
@@ -131,6 +165,20 @@ fn slim_status(status: &mut Value) {
         for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
             container.retain(|key, _| {
                 matches!(key.as_str(), "name" | "ready" | "restartCount" | "state" | "lastState")
+            });
+        }
+    }
+}
+
+/// Drops what says of a pod that all is well: conditions that hold, and containers that run for the first time.
+fn slim_pod_status(status: &mut Value) {
+    if let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) {
+        conditions.retain(|condition| condition["status"] != "True");
+    }
+    for list in ["containerStatuses", "initContainerStatuses"] {
+        if let Some(containers) = status.get_mut(list).and_then(Value::as_array_mut) {
+            containers.retain(|one| {
+                one["state"].get("running").is_none() || one["restartCount"].as_u64() > Some(0)
             });
         }
     }

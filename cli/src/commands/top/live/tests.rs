@@ -291,6 +291,16 @@ fn only_what_the_view_shows_is_kept_of_pods_and_templates() {
     let mut ran = json!({"status": {"phase": "Failed", "qosClass": "Burstable",
         "containerStatuses": [{"name": "c", "imageID": "i", "state": {"terminated": {"exitCode": 3}}}]}});
     super::read::slim(&mut ran);
+    let mut runs = json!({"metadata": {"uid": "u", "generation": 3}, "spec": {"containers": []},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"},
+            {"type": "PodBound", "status": "False"}],
+        "containerStatuses": [{"name": "c", "restartCount": 0, "state": {"running": {}}}]}});
+    super::read::slim(&mut runs);
+    assert_eq!(
+        runs,
+        json!({"metadata": {"uid": "u"}, "spec": {"containers": []}, "status": {"phase": "Running",
+            "conditions": [{"type": "PodBound", "status": "False"}], "containerStatuses": []}})
+    );
     let container = json!({"name": "c", "state": {"terminated": {"exitCode": 3}}});
     assert_eq!(ran, json!({"status": {"phase": "Failed", "containerStatuses": [container]}}));
     let mut node = json!({"spec": {"taints": [1]}, "status": {"images": [1], "allocatable": {}}});
