@@ -121,7 +121,7 @@ impl Path {
     fn walk<'a>(&self, here: &'a Value, object: &'a Value) -> Vec<&'a Value> {
         let mut found = vec![here];
         for step in &self.0 {
-            found = found.into_iter().flat_map(|value| step.take(value, object)).collect();
+            found = step.take(&found, object);
         }
         found
     }
@@ -165,18 +165,23 @@ fn deep<'a>(value: &'a Value, all: &mut Vec<&'a Value>) {
 }
 
 impl Step {
-    fn take<'a>(&self, value: &'a Value, object: &'a Value) -> Vec<&'a Value> {
+    /// Gives what it finds in several values; of several picks, the first of every value and then the next, as kubectl has it.
+    fn take<'a>(&self, found: &[&'a Value], object: &'a Value) -> Vec<&'a Value> {
+        let found = found.iter().copied();
         match self {
-            Self::Field(name) => value.get(name).into_iter().collect(),
-            Self::Each => children(value),
+            Self::Field(name) => found.filter_map(|value| value.get(name)).collect(),
+            Self::Each => found.flat_map(children).collect(),
             Self::Deep => {
                 let mut all = Vec::new();
-                deep(value, &mut all);
+                found.for_each(|value| deep(value, &mut all));
                 all
             }
-            Self::Pick(picks) => picks.iter().flat_map(|pick| pick.take(value)).collect(),
+            Self::Pick(picks) => picks
+                .iter()
+                .flat_map(|pick| found.clone().flat_map(|value| pick.take(value)))
+                .collect(),
             Self::Filter(filter) => {
-                children(value).into_iter().filter(|entry| filter.keeps(entry, object)).collect()
+                found.flat_map(children).filter(|entry| filter.keeps(entry, object)).collect()
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The command line in the process of a test, with what it prints.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     io::{self, Write},
     sync::{Arc, Mutex, PoisonError},
@@ -28,11 +29,28 @@ pub async fn kai<W: Into<OsString>>(
 ) -> Said {
     let (data, talk) = (Page::default(), Page::default());
     let out = Output::given(Box::new(data.clone()), Box::new(talk.clone()));
-    let mut context = Context::given(client, namespace, out);
+    let exit = run(Context::given(client, namespace, out), words).await;
+    Said { exit, data: data.text(), talk: talk.text() }
+}
+
+/// Runs it in an environment, from whose files and variables it finds its cluster.
+pub async fn kai_in<W: Into<OsString>>(
+    env: BTreeMap<String, String>,
+    words: impl IntoIterator<Item = W>,
+) -> Said {
+    let (data, talk) = (Page::default(), Page::default());
+    let out = Output::given(Box::new(data.clone()), Box::new(talk.clone()));
+    let mut context = Context::process();
+    (context.out, context.env, context.dir) = (out, env, "/".into());
+    (context.stdin, context.answers) = (Box::new(io::empty()), false);
+    let exit = run(context, words).await;
+    Said { exit, data: data.text(), talk: talk.text() }
+}
+
+async fn run<W: Into<OsString>>(mut context: Context, words: impl IntoIterator<Item = W>) -> Exit {
     let program = std::iter::once(OsString::from("kubectl-kai"));
     let argv = program.chain(words.into_iter().map(Into::into)).collect();
-    let exit = kubectl_kai::run(argv, &mut context).await;
-    Said { exit, data: data.text(), talk: talk.text() }
+    kubectl_kai::run(argv, &mut context).await
 }
 
 /// A place to print to that can be read.

@@ -31,6 +31,8 @@ fn paths_text_and_ranges() {
     check("{.items[-1].metadata.name}{'\\t'}{.half}", "c]\t2.5");
     check("n={$.want} {.nothing}.", "n=b .");
     check("{ .items[0].n } {.none}", "1 null");
+    // The first of each, and then the second of each.
+    check("{.items[*]['n','on']}", "1 2 10 true false");
     check("{.items[0].metadata['name','labels']}", "a {\"kai.scheduler/queue\":\"q\"}");
     check("{.items[0:2].n}|{.items[1:].n}|{.items[-2:-1].n}|{.items[::2].n}", "1 2|2 10|2|1 10");
     check("{.items[0,2].n}", "1 10");

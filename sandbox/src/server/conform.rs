@@ -19,8 +19,9 @@ pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>)
     let handled = format!("{kind} in version {:?} cannot be handled as a {kind}", target.version);
     if !target.kind.custom {
         clean::coerce(&compiled.schema, value, "")
-            .map_err(|why| Refusal::bad_request(format!("{handled}: {why}")))?;
+            .map_err(|why| unread(&format!("{handled}: {why}"), intent))?;
     }
+    drop_empty_metadata(value);
     let mut unknown = Vec::new();
     clean::prune_object(&compiled.schema, value, &mut unknown);
     match intent.params.field_validation {
@@ -28,7 +29,7 @@ pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>)
             let list: Vec<String> =
                 unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
             let message = format!("{handled}: strict decoding error: {}", list.join(", "));
-            return Err(Refusal::bad_request(message));
+            return Err(unread(&message, intent));
         }
         FieldValidation::Warn => {
             intent.warnings.extend(unknown.iter().map(|path| format!("unknown field {path:?}")));
@@ -39,6 +40,29 @@ pub(crate) fn clean(target: &Target, value: &mut Value, intent: &mut Intent<'_>)
         clean::default(&compiled.schema, value);
     }
     Ok(())
+}
+
+/// Lists and tables of the metadata that hold nothing are not there.
+fn drop_empty_metadata(value: &mut Value) {
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let is_empty = |value: &Value| match value {
+        Value::Array(rows) => rows.is_empty(),
+        Value::Object(table) => table.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        if metadata.get(field).is_some_and(is_empty) {
+            metadata.shift_remove(field);
+        }
+    }
+}
+
+/// Refuses what is no object of the kind: a bad request, or a patch that is not valid.
+fn unread(why: &str, intent: &Intent<'_>) -> Refusal {
+    if intent.is_patch && intent.applied.is_none() {
+        return Refusal::unfit_patch(why);
+    }
+    Refusal::bad_request(why)
 }
 
 /// Brings what a webhook made of an object into the form in which it is stored; unknown fields are dropped silently.

@@ -254,7 +254,7 @@ fn job_spec(spec: Option<&mut Value>) {
 }
 
 /// A Job without labels takes those of its pods.
-fn copy_template_labels(value: &mut Value) {
+pub(crate) fn copy_template_labels(value: &mut Value) {
     if object::labels(value).is_none_or(Map::is_empty)
         && let Some(labels) = value.pointer("/spec/template/metadata/labels").cloned()
     {

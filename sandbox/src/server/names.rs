@@ -101,6 +101,20 @@ fn is_name_part(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
+/// Says what is wrong with a key of a `ConfigMap` or a `Secret`.
+pub(crate) fn data_key(key: &str) -> Option<String> {
+    if key.len() > 253 {
+        return Some(String::from("must be no more than 253 characters"));
+    }
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if key.is_empty() || !key.chars().all(is_fit) {
+        let what = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+        return Some(String::from(what));
+    }
+    let is_path = key == "." || key.starts_with("..");
+    is_path.then(|| String::from("must not be '.', '..' or start with '..'"))
+}
+
 /// Tells whether a text is a Kubernetes quantity: a decimal number and a suffix.
 pub(crate) fn is_quantity(text: &str) -> bool {
     const SUFFIXES: [&str; 17] =

@@ -15,6 +15,9 @@ mod strategic;
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, \
     application/apply-patch+yaml, application/strategic-merge-patch+json";
 
+/// Operations of a patch of RFC 6902.
+const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+
 /// A parsed patch.
 #[derive(Debug, Clone)]
 pub(crate) enum Patch {
@@ -57,15 +60,12 @@ impl Patch {
 
     fn read(media: &str, bytes: &[u8]) -> ApiResult<Self> {
         match media {
-            "application/json-patch+json" => {
-                let patch = serde_json::from_slice(bytes).map_err(|error| {
-                    Refusal::bad_request(format!(
-                        "failed to read the body as a JSON patch: {error}"
-                    ))
-                })?;
-                Ok(Self::Json(patch))
-            }
+            "application/json-patch+json" => Ok(Self::Json(operations(bytes)?)),
             "application/merge-patch+json" => Ok(Self::Merge(json_object(bytes)?)),
+            // `null` is a patch that asks for nothing.
+            "application/strategic-merge-patch+json" if bytes.trim_ascii() == b"null" => {
+                Ok(Self::Strategic(json!({})))
+            }
             "application/strategic-merge-patch+json" => Ok(Self::Strategic(json_object(bytes)?)),
             "application/apply-patch+yaml" => {
                 let media = if bytes.first() == Some(&b'{') {
@@ -111,6 +111,9 @@ impl Patch {
             Self::Apply(applied) => apply(served, &applied, target, intent),
             Self::Json(_) | Self::Merge(_) => self.apply_plain(served)?,
         };
+        if !matches!(new.get("metadata"), None | Some(Value::Null | Value::Object(_))) {
+            return Err(Refusal::unfit_patch("metadata is not an object"));
+        }
         check_identity(target, &new)?;
         Ok(new)
     }
@@ -119,10 +122,7 @@ impl Patch {
     pub(crate) fn apply_plain(self, mut old: Value) -> ApiResult<Value> {
         match self {
             Self::Json(patch) => {
-                json_patch::patch(&mut old, &patch).map_err(|_| {
-                    let message = "the server rejected our request due to an error in our request";
-                    Refusal::new(422, "Invalid", message)
-                })?;
+                json_patch::patch(&mut old, &patch).map_err(|_| inapplicable())?;
             }
             // `scale` has no lists, so there is nothing strategic about it.
             Self::Merge(patch) | Self::Strategic(patch) => json_patch::merge(&mut old, &patch),
@@ -170,6 +170,41 @@ fn apply(mut live: Value, applied: &Value, target: &Target, intent: &mut Intent<
     merge::prune(&mut live, &before.difference(&kept), &kept, schema);
     intent.applied = Some(set);
     live
+}
+
+/// Reads a patch of RFC 6902: a list of operations, of which one that is unknown is a patch that cannot be applied.
+fn operations(bytes: &[u8]) -> ApiResult<json_patch::Patch> {
+    if bytes.trim_ascii() == b"null" {
+        return Ok(json_patch::Patch::default());
+    }
+    let operations: Vec<Option<Map<String, Value>>> =
+        serde_json::from_slice(bytes).map_err(|error| unread_operations(&error.to_string()))?;
+    let text = |operation: &Map<String, Value>, key: &str| match operation.get(key) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(unread_operations(&format!("{key} is not text"))),
+    };
+    for operation in operations.iter().flatten() {
+        for key in ["op", "path", "from"] {
+            text(operation, key)?;
+        }
+    }
+    for operation in &operations {
+        let op = operation.as_ref().map_or(Ok(String::new()), |one| text(one, "op"))?;
+        if !OPERATIONS.contains(&op.as_str()) {
+            return Err(inapplicable());
+        }
+    }
+    serde_json::from_slice(bytes).map_err(|_| inapplicable())
+}
+
+fn unread_operations(why: &str) -> Refusal {
+    Refusal::bad_request(format!("failed to read the body as a JSON patch: {why}"))
+}
+
+fn inapplicable() -> Refusal {
+    let message = "the server rejected our request due to an error in our request";
+    Refusal::new(422, "Invalid", message)
 }
 
 fn json_object(bytes: &[u8]) -> ApiResult<Value> {

@@ -245,6 +245,14 @@ impl Refusal {
         Self::new(400, "BadRequest", message)
     }
 
+    /// 422: what a patch makes is no object of its kind.
+    pub(crate) fn unfit_patch(why: &str) -> Self {
+        let message = format!("Invalid value: {why}");
+        let cause = Cause { field: "patch".to_owned(), reason: "FieldValueInvalid", message };
+        let full = format!(" \"\" is invalid: patch: {}", cause.message);
+        Self::new(422, "Invalid", full).causes(&[cause])
+    }
+
     /// 410: the resourceVersion asked for is no longer kept.
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", message)

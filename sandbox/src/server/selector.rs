@@ -138,7 +138,9 @@ fn requirement(part: &str) -> Result<Requirement, String> {
         return Ok(Requirement::Absent(label_key(key)?));
     }
     for (operator, make) in SET_OPERATORS {
-        if let Some((key, rest)) = part.split_once(operator) {
+        let ends = |at: &usize| part[at + operator.len()..].starts_with([' ', '(']);
+        let at = part.match_indices(operator).map(|(at, _)| at).find(ends);
+        if let Some((key, rest)) = at.map(|at| (&part[..at], &part[at + operator.len()..])) {
             let inner = rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
             let inner = inner.ok_or_else(|| format!("expected (values) after{operator}"))?;
             let values = inner
@@ -175,7 +177,7 @@ fn requirement(part: &str) -> Result<Requirement, String> {
 
 type MakeRequirement = fn(String, BTreeSet<String>) -> Requirement;
 const SET_OPERATORS: [(&str, MakeRequirement); 2] =
-    [(" notin ", Requirement::NotIn), (" in ", Requirement::In)];
+    [(" notin", Requirement::NotIn), (" in", Requirement::In)];
 
 fn label_key(text: &str) -> Result<String, String> {
     let key = text.trim();
@@ -204,23 +206,70 @@ struct Term {
     value: String,
 }
 
+/// The terms of a selector of fields: commas part them, but for those behind a backslash.
+fn parts(text: &str) -> Vec<&str> {
+    let mut is_escaped = false;
+    let is_comma = |c| {
+        let parts = c == ',' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        parts
+    };
+    text.split(is_comma).collect()
+}
+
+/// The field, the value and whether they are to be equal: the operator that comes first counts.
+fn term(part: &str) -> Option<(&str, &str, bool)> {
+    let at = part.char_indices().find(|(at, c)| *c == '=' || part[*at..].starts_with("!="));
+    let (field, rest) = part.split_at(at?.0);
+    let value = |operator| Some((field, rest.strip_prefix(operator)?));
+    let equal = || value("==").or_else(|| value("="));
+    let (value, equal) = match value("!=") {
+        Some((_, value)) => (value, false),
+        None => (equal()?.1, true),
+    };
+    Some((field, value, equal))
+}
+
+/// A value without its backslashes, which stand before a backslash, a comma or an equals sign and nothing else.
+fn unescaped(value: &str) -> Result<String, String> {
+    let mut plain = String::new();
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => plain.push(c),
+                Some(c) => {
+                    return Err(format!("invalid field selector: invalid escape sequence: \\{c}"));
+                }
+                None => {
+                    return Err(String::from(
+                        "invalid field selector: invalid escape sequence: \\",
+                    ));
+                }
+            },
+            ',' | '=' => {
+                return Err(format!("invalid field selector: unescaped character in value: {c}"));
+            }
+            c => plain.push(c),
+        }
+    }
+    Ok(plain)
+}
+
 impl Fields {
     /// Parses `a=b,c!=d` and refuses fields that the resource does not offer.
     pub(crate) fn parse(text: &str, kind: &Kind, version: &Version) -> ApiResult<Self> {
         let mut terms = Vec::new();
-        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
-            let split = [("!=", false), ("==", true), ("=", true)]
-                .into_iter()
-                .find_map(|(operator, equal)| part.split_once(operator).map(|pair| (pair, equal)));
-            let Some(((field, value), equal)) = split else {
-                let message = format!("invalid selector: {text:?}; can't understand {part:?}");
+        for part in parts(text).into_iter().filter(|part| !part.is_empty()) {
+            let Some((field, value, equal)) = term(part) else {
+                let message = format!("invalid selector: '{text}'; can't understand '{part}'");
                 return Err(Refusal::bad_request(message));
             };
-            let field = field.trim().to_owned();
-            if !is_selectable(kind, version, &field) {
-                return Err(not_selectable(kind, &field));
+            let value = unescaped(value).map_err(Refusal::bad_request)?;
+            if !is_selectable(kind, version, field) {
+                return Err(not_selectable(kind, field));
             }
-            terms.push(Term { field, equal, value: value.trim().to_owned() });
+            terms.push(Term { field: field.to_owned(), equal, value });
         }
         Ok(Self(terms))
     }

@@ -177,6 +177,8 @@ fn prepare_job(value: &mut Value) {
             slot.extend(labels);
         }
     }
+    // A server fills it in again when it reads what it stored.
+    defaults::copy_template_labels(value);
 }
 
 /// Takes from a new state what the path may not change.

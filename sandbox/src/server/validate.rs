@@ -79,6 +79,16 @@ fn metadata(kind: &Kind, value: &Value) -> Vec<Cause> {
         }
     }
     annotations(value, &mut causes);
+    for finalizer in object::array(value, "/metadata/finalizers") {
+        let name = finalizer.as_str().unwrap_or_default();
+        let is_standard = ["kubernetes", "foregroundDeletion", "orphan"].contains(&name);
+        let unqualified = (!kind.custom && !is_standard && !name.contains('/')).then(|| {
+            String::from("name is neither a standard finalizer name nor is it fully qualified")
+        });
+        if let Some(why) = names::qualified_name(name).or(unqualified) {
+            causes.push(Cause::invalid("metadata.finalizers", finalizer, &why));
+        }
+    }
     owners(value, &mut causes);
     causes
 }

@@ -392,7 +392,8 @@ fn check_guards(target: &Target, old: &Value, new: &Value, is_patch: bool) -> Ap
     Ok(())
 }
 
-/// The generation counts changes of everything but metadata and status.
+/// The generation counts changes of everything but metadata and status; a Deployment's counts its annotations too, which once
+/// asked for rollbacks.
 fn bump_generation(target: &Target, old: &Value, new: &mut Value) {
     if !target.kind.generation || target.subresource == "status" {
         return;
@@ -409,7 +410,10 @@ fn bump_generation(target: &Target, old: &Value, new: &mut Value) {
         }
         value
     };
-    if counted(old) != counted(new) {
+    let annotations = |value: &Value| value.pointer("/metadata/annotations").cloned();
+    let are_counted = target.kind.is("apps", "deployments");
+    let differ = are_counted && annotations(old) != annotations(new);
+    if differ || counted(old) != counted(new) {
         let generation = old.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
         object::set_metadata(new, "generation", json!(generation + 1));
     }

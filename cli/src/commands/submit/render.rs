@@ -10,7 +10,7 @@ use super::particulars::spark_type;
 use super::request::Request;
 use super::template::{Head, Template};
 use crate::cluster::gpu::Gpu;
-use crate::cluster::json::ensure;
+use crate::cluster::json::{ensure, text};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::yaml;
 
@@ -94,11 +94,23 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Vec<Value
     let values = context! { ..values, ..minijinja::Value::from_pairs(parameters) };
     let text = parsed.render(values).map_err(failed)?;
     let mut objects = yaml::documents(name, &text)?;
+    Error::all(
+        objects.iter().enumerate().filter_map(|(at, object)| nameless(name, at, object)).collect(),
+    )?;
     // A template that gives a name of its own is for more than one workload all the same.
     for object in objects.iter_mut().filter(|object| is_workload(object)) {
         ensure(object, "/metadata").insert("name".into(), request.name.clone().into());
     }
     Ok(objects)
+}
+
+/// The lack of what tells the API server where an object belongs.
+fn nameless(name: &str, at: usize, object: &Value) -> Option<Problem> {
+    let field =
+        ["apiVersion", "kind"].into_iter().find(|field| text(&object[*field]).is_empty())?;
+    let what = format!("{name}: object {} has no {field}", at + 1);
+    let problem = Problem::new(number::TEMPLATE, Exit::Refused, what);
+    Some(problem.fix("an object has apiVersion, kind and metadata"))
 }
 
 /// The value of a parameter for a template.

@@ -39,7 +39,10 @@ fn merge_value(old: &mut Value, patch: &Value, schema: Option<&Schema>) -> ApiRe
     for (key, change) in changes {
         if let Some(list) = key.strip_prefix("$deleteFromPrimitiveList/") {
             delete_items(fields, list, change);
-        } else if !key.starts_with('$') {
+        }
+    }
+    for (key, change) in changes {
+        if !key.starts_with('$') {
             merge_field(fields, key, change, schema.and_then(|schema| schema.field(key)))?;
         }
     }
@@ -70,6 +73,7 @@ fn merge_field(
             merge_value(slot, change, schema)?;
         }
         Value::Array(items) => {
+            let is_there = fields.contains_key(key);
             let slot = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             let old = slot.as_array().cloned().unwrap_or_default();
             let by = schema.and_then(|schema| schema.merge_key.as_deref());
@@ -78,7 +82,10 @@ fn merge_field(
                     let inner = schema.and_then(|schema| schema.items.as_deref());
                     merge_list(old, items, by, key, inner)?
                 }
-                None if schema.is_some_and(|schema| schema.merges_set) => merge_set(old, items),
+                // A list that is new is taken as it is.
+                None if is_there && schema.is_some_and(|schema| schema.merges_set) => {
+                    merge_set(&old, items)
+                }
                 None => items.iter().map(strip).collect(),
             });
         }
@@ -89,13 +96,14 @@ fn merge_field(
     Ok(())
 }
 
-fn merge_set(mut old: Vec<Value>, items: &[Value]) -> Vec<Value> {
+fn merge_set(old: &[Value], items: &[Value]) -> Vec<Value> {
+    let mut all = old.to_vec();
     for item in items {
-        if !old.contains(item) {
-            old.push(item.clone());
+        if !all.contains(item) {
+            all.push(item.clone());
         }
     }
-    old
+    in_order(all, old, items, None)
 }
 
 /// Merges a list by the key `by`; `name` is the list's, for messages.
@@ -109,24 +117,56 @@ fn merge_list(
     if items.iter().any(|item| directive(item) == "replace") {
         return Ok(items.iter().filter(|item| directive(item) != "replace").map(strip).collect());
     }
-    for item in items {
-        let Some(key) = item.get(by) else {
-            let message = format!(
-                "failed to apply the patch: an item of {name} does not contain the merge key {by:?}"
-            );
-            return Err(Refusal::bad_request(message));
-        };
-        let place = old.iter().position(|have| have.get(by) == Some(key));
-        match (place, directive(item) == "delete") {
-            (Some(place), true) => {
-                old.remove(place);
-            }
-            (None, true) => {}
-            (Some(place), false) => merge_value(&mut old[place], item, schema)?,
-            (None, false) => old.push(strip(item)),
+    let key_of = |item: &Value| item.get(by).cloned();
+    if items.iter().any(|item| key_of(item).is_none()) {
+        let message = format!(
+            "failed to apply the patch: an item of {name} does not contain the merge key {by:?}"
+        );
+        return Err(Refusal::bad_request(message));
+    }
+    let (gone, kept): (Vec<_>, Vec<_>) =
+        items.iter().cloned().partition(|item| directive(item) == "delete");
+    old.retain(|have| !gone.iter().any(|item| key_of(item) == key_of(have)));
+    let mut all = old.clone();
+    for item in &kept {
+        match all.iter().position(|have| key_of(have) == key_of(item)) {
+            Some(place) => merge_value(&mut all[place], item, schema)?,
+            None => all.push(strip(item)),
         }
     }
-    Ok(old)
+    Ok(in_order(all, &old, &kept, Some(by)))
+}
+
+/// Orders a merged list: what the patch names as the patch has it, and the rest where it stood before that; what is new stands
+/// before what the patch does not name.
+///
+/// # Source
+/// Kubernetes, "Strategic merge patch: list ordering" (design proposal `preserve-order-in-strategic-merge-patch`).
+fn in_order(all: Vec<Value>, old: &[Value], patch: &[Value], by: Option<&str>) -> Vec<Value> {
+    let place = |list: &[Value], item: &Value| {
+        let same = |have: &Value| match by {
+            Some(by) => have.get(by) == item.get(by),
+            None => have == item,
+        };
+        list.iter().position(same)
+    };
+    let (mut named, rest): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|item| place(patch, item).is_some());
+    named.sort_by_key(|item| place(patch, item));
+    let mut ordered = Vec::with_capacity(named.len() + rest.len());
+    let mut rest = rest.into_iter().peekable();
+    for item in named {
+        let before = |other: &Value| match (place(old, other), place(old, &item)) {
+            (Some(other), Some(item)) => other < item,
+            (None, _) | (_, None) => false,
+        };
+        while let Some(other) = rest.next_if(before) {
+            ordered.push(other);
+        }
+        ordered.push(item);
+    }
+    ordered.extend(rest);
+    ordered
 }
 
 fn delete_items(fields: &mut Map<String, Value>, list: &str, gone: &Value) {

@@ -1,6 +1,6 @@
 //! Required and immutable fields of pods and the kinds that make them.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::server::kinds::Kind;
 use crate::server::refusal::Cause;
@@ -12,6 +12,7 @@ pub(super) fn create(kind: &Kind, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => pod_spec(value, "/spec", &mut causes),
+        ("", "configmaps" | "secrets") => data_keys(value, &mut causes),
         ("batch", "jobs") => {
             template(value, &mut causes);
             job(value, &mut causes);
@@ -19,6 +20,8 @@ pub(super) fn create(kind: &Kind, value: &Value) -> Vec<Cause> {
         ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets") => {
             template(value, &mut causes);
             selector(value, &mut causes);
+            let counts = ["replicas", "minReadySeconds", "revisionHistoryLimit"];
+            not_negative(value, &counts, &mut causes);
         }
         _ => {}
     }
@@ -31,16 +34,27 @@ fn job(value: &Value, causes: &mut Vec<Cause>) {
         let at = "spec.template.spec.restartPolicy";
         causes.push(Cause::unsupported(at, &json!(policy), &["OnFailure", "Never"]));
     }
-    for field in ["parallelism", "completions", "backoffLimit"] {
+    not_negative(value, &["parallelism", "completions", "backoffLimit"], causes);
+}
+
+fn data_keys(value: &Value, causes: &mut Vec<Cause>) {
+    for field in ["data", "binaryData"] {
+        for key in value.get(field).and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+            if let Some(why) = names::data_key(key) {
+                causes.push(Cause::invalid(format!("{field}[{key}]"), &json!(key), &why));
+            }
+        }
+    }
+}
+
+fn not_negative(value: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
+    for field in fields {
         let number = value.pointer(&format!("/spec/{field}"));
         if let Some(number) =
             number.filter(|number| number.as_i64().is_some_and(|number| number < 0))
         {
-            causes.push(Cause::invalid(
-                format!("spec.{field}"),
-                number,
-                "must be greater than or equal to 0",
-            ));
+            let detail = "must be greater than or equal to 0";
+            causes.push(Cause::invalid(format!("spec.{field}"), number, detail));
         }
     }
 }
@@ -140,6 +154,11 @@ fn variables(container: &Value, at: &str, causes: &mut Vec<Cause>) {
         let field = format!("{at}.env[{index}]");
         if object::text(variable, "/name").is_empty() {
             causes.push(Cause::required(format!("{field}.name"), ""));
+        }
+        let name = object::text(variable, "/name");
+        if !name.chars().all(|c| matches!(c, ' '..='~') && c != '=') {
+            let detail = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+            causes.push(Cause::invalid(format!("{field}.name"), &json!(name), detail));
         }
         let is_both = variable.get("valueFrom").is_some_and(|from| !from.is_null())
             && !object::text(variable, "/value").is_empty();

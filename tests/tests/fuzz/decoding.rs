@@ -1,0 +1,110 @@
+//! Objects of every watched kind, as they come from a watch.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use kai_engine::{Cluster, Config, Plan, Timestamp};
+use kai_scheduler::{
+    Args,
+    cel::{COST_MAX, Selector},
+    ingest::{Ingest, Kind, Rules},
+};
+use proptest::{collection::vec, prelude::*};
+use serde_json::Value;
+
+use super::{cases, corpus::WATCHED, spoil};
+
+/// 2026-01-01T00:00:00Z.
+const NOW: Timestamp = Timestamp(1_767_225_600_000);
+
+proptest! {
+    #![proptest_config(cases(1))]
+    #[test]
+    fn whatever_is_watched_leaves_the_books_right(
+        rows in vec((0..WATCHED.len(), spoil::damage()), 1..24),
+    ) {
+        let objects: Vec<Value> = rows.into_iter().map(|(at, damage)| {
+            let mut object = WATCHED[at].clone();
+            spoil::value(&mut object, damage);
+            object
+        }).collect();
+        let mut told = Told::new();
+        let mut last = BTreeMap::new();
+        for object in &objects {
+            let Some(kind) = kind(object) else { continue };
+            let bytes = object.to_string().into_bytes();
+            match told.ingest.applied(kind, &bytes) {
+                Ok(key) => drop(last.insert((kind.index(), key), bytes)),
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+        told.advance()?;
+        let rest = told.plan()?;
+        let again = told.list(&last)?;
+        prop_assert_eq!(rest, again, "a second list of the same changes what is decided");
+        told.list(&BTreeMap::new())?;
+        let placed = told.cluster.pods().filter(|(pod, _)| told.cluster.node_of(*pod).is_some());
+        prop_assert_eq!(placed.count(), 0, "pods are placed that nobody lists");
+    }
+}
+
+fn kind(object: &Value) -> Option<Kind> {
+    let name = object["kind"].as_str()?;
+    Kind::ALL.into_iter().find(|kind| kind.name() == name)
+}
+
+/// A cluster as it was watched, and as the engine was told of it.
+struct Told {
+    ingest: Ingest,
+    cluster: Cluster,
+}
+
+impl Told {
+    fn new() -> Self {
+        let words = [OsString::from("kai-scheduler")];
+        let args = Args::from_command_line(words).expect("no flags are valid flags");
+        Self { ingest: Ingest::new(Rules::new(&args)), cluster: Cluster::default() }
+    }
+
+    /// Lists of every kind that hold exactly these objects; what is decided then.
+    fn list(
+        &mut self,
+        objects: &BTreeMap<(usize, String), Vec<u8>>,
+    ) -> Result<Plan, TestCaseError> {
+        for kind in Kind::ALL {
+            self.ingest.begin(kind);
+            for (_, bytes) in objects.iter().filter(|((of, _), _)| *of == kind.index()) {
+                let again = self.ingest.applied(kind, bytes);
+                prop_assert!(again.is_ok(), "what was taken is refused: {:?}", again);
+            }
+            self.ingest.end(kind);
+        }
+        self.advance()
+    }
+
+    /// Tells the engine, and has it plan.
+    fn advance(&mut self) -> Result<Plan, TestCaseError> {
+        self.ingest.advance(NOW);
+        while !self.ingest.context.questions.is_empty() {
+            let questions = std::mem::take(&mut self.ingest.context.questions).into_iter();
+            let judged = questions.map(|question| {
+                let (verdict, _) =
+                    Selector::new(&question.expression).judge(&question.device, COST_MAX);
+                question.answer(verdict)
+            });
+            self.ingest.answered(judged.collect());
+            self.ingest.advance(NOW);
+        }
+        for delta in std::mem::take(&mut self.ingest.context.deltas) {
+            self.cluster.apply(delta);
+        }
+        self.plan()
+    }
+
+    /// Plans, and looks at the books before and after.
+    fn plan(&mut self) -> Result<Plan, TestCaseError> {
+        prop_assert_eq!(self.cluster.check(), Vec::<String>::new());
+        let plan = kai_engine::plan(&mut self.cluster, &Config::default(), NOW);
+        prop_assert_eq!(self.cluster.check(), Vec::<String>::new());
+        Ok(plan)
+    }
+}

@@ -1,0 +1,125 @@
+//! Templates of `JSONPath`, beside kubectl's.
+
+use std::{fs, process::Command};
+
+use anyhow::{Context as _, Result};
+use kai_api::json_path::Template;
+use kai_tests::control_plane::leave_out;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{cases, corpus::WATCHED, drawn, spoil};
+
+const TEMPLATES: &[&str] = &[
+    "{.contexts[*].name}",
+    "{.contexts[0].context.cluster}",
+    "{range .contexts[*]}{.name}{\"\\t\"}{.context.user}{\"\\n\"}{end}",
+    "{.contexts[?(@.name==\"b\")].context.namespace}",
+    "{.contexts[?(@.context.namespace!=\"n\")].name}",
+    "{.contexts[-1:].name}",
+    "{.contexts[0:2].name}",
+    "{.contexts[1,0].name}",
+    "{..name}",
+    "{.clusters[*]['name','cluster']}",
+    "{$.current-context}",
+    "{.kind}/{@.apiVersion}",
+    "{.nothing.at.all}",
+    "{['kind']}",
+    "text {.users[0].name} and more",
+];
+
+fn kubeconfig() -> Value {
+    let context = |name: &str, namespace: &str| json!({"name": name, "context": {"cluster": "one", "user": "u", "namespace": namespace}});
+    json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "a", "preferences": {},
+        "clusters": [{"name": "one", "cluster": {"server": "https://127.0.0.1:1"}}, {"name": "two", "cluster": {"server": "https://127.0.0.1:2"}}],
+        "contexts": [context("a", "n"), context("b", "m"), context("c", "n")],
+        "users": [{"name": "u", "user": {"username": "x"}}],
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(1))]
+    #[test]
+    fn templates_are_read_or_refused_at_a_place(
+        at in 0..TEMPLATES.len(), of in 0..WATCHED.len(), damage in spoil::damage(),
+    ) {
+        let text = spoil::text(TEMPLATES[at], damage);
+        match Template::parse(&text) {
+            Ok(template) => {
+                let printed = template.apply(&WATCHED[of]);
+                prop_assert_eq!(printed, template.apply(&WATCHED[of]));
+            }
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+/// Checks that what kubectl prints of a template is what is printed here; what it refuses may be refused or may find nothing.
+#[test]
+fn templates_print_what_kubectl_prints() -> Result<()> {
+    if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
+        leave_out("fuzz of JSONPath", "needs kubectl in PATH");
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("config");
+    fs::write(&file, kubeconfig().to_string())?;
+    let (mut taken, mut other) = (0, Vec::new());
+    for (at, damage) in drawn((0..TEMPLATES.len(), spoil::damage()), 64) {
+        let text = spoil::text(TEMPLATES[at], damage);
+        if text.contains('\0') || text.trim().is_empty() {
+            continue;
+        }
+        let output = Command::new("kubectl")
+            .args(["config", "view", "--raw", "-o", &format!("jsonpath={text}"), "--kubeconfig"])
+            .arg(&file)
+            .output()
+            .context("failed to start kubectl")?;
+        if !output.status.success() {
+            continue;
+        }
+        taken += 1;
+        let theirs = String::from_utf8_lossy(&output.stdout).into_owned();
+        let ours = match Template::parse(&text) {
+            Ok(template) => template.apply(&kubeconfig()),
+            Err(error) => format!("refused: {error}"),
+        };
+        if !agree(&text, &ours, &theirs) {
+            other.push(format!("{text:?}\n  ours    {ours:?}\n  kubectl {theirs:?}"));
+        }
+    }
+    assert!(taken > 5, "kubectl took {taken} templates only");
+    assert!(
+        other.is_empty(),
+        "{} of {taken} come out otherwise:\n{}",
+        other.len(),
+        other.join("\n")
+    );
+    Ok(())
+}
+
+/// Tells whether what is printed here is what kubectl prints, but for what is of no use to anybody.
+fn agree(template: &str, ours: &str, theirs: &str) -> bool {
+    let json = |text: &str| serde_json::from_str::<Value>(text).ok();
+    // kubectl prints nothing, or keys in an order of its own, of the whole object, and does not read what stands in a path that finds nothing.
+    let is_lenient =
+        ours.starts_with("refused: ") && (theirs.is_empty() || ours.contains("without {end}"));
+    let is_whole = ["{.}", "{}"].iter().any(|whole| template.contains(whole));
+    // It prints the keys of objects, and what `..` finds, in an order of its own.
+    ours == theirs
+        || is_lenient
+        || is_whole
+        || sorted(template, ours) == sorted(template, theirs)
+        || json(ours).is_some_and(|ours| Some(ours) == json(theirs))
+}
+
+/// The words in the order of the alphabet, where kubectl's own order differs from run to run.
+fn sorted(template: &str, printed: &str) -> String {
+    if !template.contains("..") {
+        return printed.to_owned();
+    }
+    let mut words: Vec<&str> = printed.split(' ').collect();
+    words.sort_unstable();
+    words.join(" ")
+}
