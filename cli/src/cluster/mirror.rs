@@ -26,7 +26,7 @@ const FRESH: Duration = Duration::from_secs(10);
 /// The longest pause between two tries of a watch.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// An object as it is kept: its JSON as text, a tenth of what it takes when it is read.
+/// An object as it is kept: its JSON as text, which takes less than what it is read into.
 type Packed = Box<[u8]>;
 
 /// Objects by namespace and name.
