@@ -87,6 +87,12 @@ impl State {
         Self { reason: some(reason), message: some(message), ..Self::of(phase) }
     }
 
+    /// Tells whether it is one that new work mostly leaves within a second: nobody has looked at it yet.
+    pub(crate) fn is_passing(&self) -> bool {
+        let early = ["NoPods", "NoPodGroup", "NotTried", "GangIncomplete"];
+        self.reason.as_deref().is_some_and(|reason| early.contains(&reason))
+    }
+
     /// The state of what waits as our scheduler explains it.
     fn explained(explanation: &Explanation) -> Self {
         let Explanation { code, reason, never, sentence, .. } = explanation;

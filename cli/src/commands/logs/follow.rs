@@ -42,6 +42,8 @@ struct Following<'a> {
     printer: &'a Printer,
     out: &'a mut Output,
     state: Option<State>,
+    /// The last one that was told.
+    said: Option<State>,
     /// UIDs of pods that are read.
     known: BTreeSet<String>,
     /// Each reader ends with why its log is not all there.
@@ -62,8 +64,17 @@ impl Reading<'_> {
         let (lines, mut receive) = mpsc::channel(LINES_IN_FLIGHT);
         let (known, readers) = (BTreeSet::new(), JoinSet::new());
         let turns = Arc::new(Turns::new(usize::from(self.args.max_streams)));
-        let mut now =
-            Following { printer, out, state: None, known, readers, lines, is_whole: true, turns };
+        let mut now = Following {
+            printer,
+            out,
+            state: None,
+            said: None,
+            known,
+            readers,
+            lines,
+            is_whole: true,
+            turns,
+        };
         let mut outage = Outage::default();
         let mut next = look(&self.cluster, &workload.namespace, Duration::ZERO);
         loop {
@@ -99,16 +110,18 @@ impl Reading<'_> {
 }
 
 impl Following<'_> {
-    /// Says what it waits for, once for each change.
+    /// Says what it waits for, once for each change; what mostly passes at once, where the next look finds it again.
     fn say(&mut self, workload: &Workload) {
         let state = workload.state();
-        if state.phase.is_queued() && self.state.as_ref() != Some(state) {
+        let stays = !state.is_passing() || self.state.as_ref() == Some(state);
+        if state.phase.is_queued() && stays && self.said.as_ref() != Some(state) {
             let message = match &state.message {
                 Some(message) => format!(": {}", clean(&message.replace('\n', " "))),
                 None => String::new(),
             };
             let line = format!("-- {} {}{message} --", workload.name, state.show());
             self.out.talk(&Style::Dim.paint(&clean(&line)));
+            self.said = Some(state.clone());
         }
         self.state = Some(state.clone());
     }

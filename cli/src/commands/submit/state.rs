@@ -27,11 +27,7 @@ pub(super) async fn first(created: &[Document], cluster: &Cluster, context: &mut
         loaded
             .workloads
             .retain(|one| one.name == document.name() && one.resource.kind == document.kind());
-        let is_told = |one: &Workload| {
-            let state = one.state();
-            let early = ["NoPods", "NoPodGroup", "NotTried", "GangIncomplete"];
-            !state.reason.as_deref().is_some_and(|reason| early.contains(&reason))
-        };
+        let is_told = |one: &Workload| !one.state().is_passing();
         let told = loaded.workloads.first().is_some_and(is_told);
         loaded.find_positions(&cluster).await;
         found = loaded.workloads.pop().or(found);
