@@ -413,8 +413,8 @@ fn say_taken(plan: &Plan, kai: &kai_v017::Installation, context: &mut Context) {
     for (namespace, name) in releases {
         let (namespace, name) = (clean(&namespace), clean(&name));
         context.out.warn(&format!(
-            "Helm keeps its record of release {name}, and helm uninstall would remove what is ours then; \
-             without the record it can't: kubectl delete secret -n {namespace} -l owner=helm,name={name}"
+            "Helm keeps its record of release {name}: helm upgrade needs it on the way back, and helm uninstall \
+             would remove what is ours; once you stay: kubectl delete secret -n {namespace} -l owner=helm,name={name}"
         ));
     }
 }
