@@ -212,11 +212,15 @@ impl Life {
         Ok(parts.iter().map(|part| (text(&part["name"]), text(&part["state"]))).collect())
     }
 
-    /// Checks that all is there, and nothing of another version.
-    fn is_well(&self) -> Result<()> {
-        let status = self.status(0)?;
-        ensure!(status.values().all(|state| state == "ok"), "{status:?}");
-        Ok(())
+    /// Waits until all is there, and nothing of another version: a setting may have a Deployment begin anew.
+    async fn wait_until_well(&self) -> Result<()> {
+        self.wait_until("install status", async |life| {
+            let said = life.bench.kai("install status -o json")?;
+            let report: Value = serde_json::from_str(&said.data)?;
+            let parts = report["items"].as_array().context("a status has parts")?;
+            Ok(said.code == Some(0) && parts.iter().all(|part| part["state"] == "ok"))
+        })
+        .await
     }
 
     /// Checks that an older version is seen as one.
@@ -318,7 +322,7 @@ async fn upgrade(life: &mut Life) -> Result<()> {
     ensure!(version(&definition) < version(&role), "definitions come before what needs them");
     life.wait_until_it_says(&["--v=4", NEW_FLAG]).await?;
     life.roll_out().await?;
-    life.is_well()?;
+    life.wait_until_well().await?;
     // Objects of the time before are read: the gang's group and queue, and a new gang goes beside the old one.
     let queue = life.bench.find(&format!("{QUEUES}/default-queue")).await?;
     ensure!(queue["spec"]["parentQueue"] == "default-parent-queue", "{queue}");
@@ -372,7 +376,7 @@ async fn roll_back(life: &mut Life, old: &[Value]) -> Result<()> {
         .await?;
     life.bench.kai("install apply -y --wait=false")?.expect(0, &["Installed"]);
     life.roll_out().await?;
-    life.is_well()
+    life.wait_until_well().await
 }
 
 /// A shard's settings become flags of its scheduler.
@@ -390,7 +394,7 @@ async fn other_image(life: &mut Life) -> Result<()> {
     ensure!(shard["spec"]["placementStrategy"]["gpu"] == "spread", "{shard}");
     life.wait_until_it_says(&["--v=4", NEW_FLAG, "registry.example/kai:2"]).await?;
     life.roll_out().await?;
-    life.is_well()
+    life.wait_until_well().await
 }
 
 /// A scheduler for a part of the nodes.
@@ -445,7 +449,7 @@ async fn remove(life: &mut Life) -> Result<()> {
     life.roll_out().await?;
     life.wait_until_it_says(&["--v=4"]).await?;
     life.roll_out().await?;
-    life.is_well()?;
+    life.wait_until_well().await?;
     life.bench.kai("install remove -y --force --crds --in-use")?.expect(0, &[]);
     life.daemons.clear();
     for namespace in [NAMESPACE, "kai-resource-reservation", "kai-scale-adjust"] {
