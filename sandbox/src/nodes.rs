@@ -22,6 +22,7 @@ mod logs;
 pub mod object;
 /// The part that a kubelet reads of a Pod.
 pub mod pod;
+mod register;
 mod serve;
 mod shell;
 mod status;
@@ -30,12 +31,9 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt, stream};
-use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::Node;
-use kai_daemon::clock;
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
-use kube::{Client, ResourceExt};
+use futures::{StreamExt, stream};
+use kai_daemon::chance;
+use kube::Client;
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -46,6 +44,7 @@ pub use logs::{ENVIRONMENT, Logs};
 
 use group::Spec;
 use kubelet::Kubelet;
+use register::{Own, Simulation};
 
 /// Requests under way at once while nodes are registered or renewed.
 const CONCURRENCY: usize = 32;
@@ -96,10 +95,20 @@ pub enum NodesError {
         /// The node's name.
         name: String,
     },
-    /// The API refused an object.
-    #[error("failed to write {what} {name}")]
+    /// A node of that name belongs to another simulation that still runs.
+    #[error(
+        "another simulation runs node {name}; end that one first, or wait {left}s if it is gone already"
+    )]
+    Held {
+        /// The node's name.
+        name: String,
+        /// Seconds after which the node is anybody's, unless its Lease is renewed.
+        left: i64,
+    },
+    /// The API refused a request.
+    #[error("failed to {what} {name}")]
     Api {
-        /// The kind of object.
+        /// The request in words, up to a name.
         what: &'static str,
         /// Its name.
         name: String,
@@ -121,8 +130,8 @@ pub struct Nodes {
 
 /// Registered nodes whose pods run, until [`Running::stop`].
 pub struct Running {
-    client: Client,
-    names: Vec<String>,
+    simulation: Simulation,
+    nodes: Vec<Own>,
     cancel: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -159,33 +168,32 @@ impl Nodes {
             port = at;
             tasks.push(serving);
         }
-        // All owned: a borrow here would keep callers from boxing the future.
-        let all: Vec<_> = self
-            .options
-            .specs
-            .into_iter()
-            .map(|spec| register(client.clone(), spec, port))
-            .collect();
-        let registered: Vec<(String, String)> =
-            stream::iter(all).buffer_unordered(CONCURRENCY).try_collect().await?;
-        let names = registered.iter().map(|(name, _)| name.clone()).collect();
+        let id = is_reachable.then(|| chance::uuid().to_string());
+        let simulation = Simulation { client: client.clone(), id, port };
+        let nodes = match simulation.register(self.options.specs).await {
+            Ok(nodes) => nodes,
+            Err(error) => {
+                cancel.cancel();
+                return Err(error);
+            }
+        };
         if is_reachable {
             let kubelet = Arc::clone(&self.kubelet);
             tasks.push(tokio::spawn(heartbeat(
                 client.clone(),
-                registered,
+                nodes.clone(),
                 kubelet,
                 cancel.clone(),
             )));
         }
         tasks.push(tokio::spawn(drive::run(client.clone(), self.kubelet, cancel.clone())));
-        Ok(Running { client, names, cancel, tasks })
+        Ok(Running { simulation, nodes, cancel, tasks })
     }
 }
 
 impl std::fmt::Debug for Running {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("Running").field("nodes", &self.nodes).finish_non_exhaustive()
     }
 }
 
@@ -199,70 +207,27 @@ impl Running {
         }
     }
 
-    /// Stops the kubelets and removes the Node objects; failures are only logged, since the
-    /// cluster may be gone already.
-    pub async fn remove(self) {
-        let (client, names) = (self.client.clone(), self.names.clone());
+    /// Stops the kubelets and leaves the Node objects for another simulation to take over.
+    pub async fn leave(mut self) {
+        let (simulation, nodes) = (self.simulation.clone(), std::mem::take(&mut self.nodes));
         self.stop().await;
-        let nodes: Api<Node> = Api::all(client);
-        stream::iter(names)
-            .for_each_concurrent(CONCURRENCY, |name| {
-                let nodes = nodes.clone();
-                async move {
-                    if let Err(error) = nodes.delete(&name, &DeleteParams::default()).await {
-                        tracing::debug!(node = name, %error, "failed to delete the simulated node");
-                    }
-                }
-            })
-            .await;
+        simulation.leave(nodes).await;
     }
-}
 
-/// Creates or adopts one node with its Lease; gives its name and UID.
-async fn register(client: Client, spec: Spec, port: u16) -> Result<(String, String), NodesError> {
-    let failed = |source| NodesError::Api {
-        what: "node",
-        name: spec.name.clone(),
-        source: Box::new(source),
-    };
-    let nodes: Api<Node> = Api::all(client.clone());
-    let wanted = object::node(&spec, clock::now(), port);
-    let typed: Node =
-        serde_json::from_value(wanted.clone()).expect("the node object has the API's form");
-    let node = match nodes.create(&PostParams::default(), &typed).await {
-        Ok(node) => node,
-        Err(kube::Error::Api(status)) if status.is_already_exists() => {
-            let node = nodes.get(&spec.name).await.map_err(failed)?;
-            if node.labels().get(object::NODE_LABEL).map(String::as_str) != Some("true") {
-                return Err(NodesError::Taken { name: spec.name.clone() });
-            }
-            let labels = serde_json::json!({"metadata": {"uid": node.uid(), "labels": wanted["metadata"]["labels"]}});
-            nodes
-                .patch(&spec.name, &PatchParams::default(), &Patch::Merge(labels))
-                .await
-                .map_err(failed)?;
-            let status = serde_json::json!({"status": wanted["status"]});
-            nodes
-                .patch_status(&spec.name, &PatchParams::default(), &Patch::Merge(status))
-                .await
-                .map_err(failed)?
-        }
-        Err(error) => return Err(failed(error)),
-    };
-    let uid = node.uid().unwrap_or_default();
-    renew(&client, &spec.name, &uid).await.map_err(|source| NodesError::Api {
-        what: "lease",
-        name: spec.name.clone(),
-        source: Box::new(source),
-    })?;
-    Ok((spec.name.clone(), uid))
+    /// Stops the kubelets and removes the Node objects that are still this simulation's; failures
+    /// are only logged, since the cluster may be gone already.
+    pub async fn remove(mut self) {
+        let (simulation, nodes) = (self.simulation.clone(), std::mem::take(&mut self.nodes));
+        self.stop().await;
+        simulation.remove(nodes).await;
+    }
 }
 
 /// Renews all Leases until cancelled. One that fails is tried again the next time: a node is only
 /// lost after four missed ones.
 async fn heartbeat(
     client: Client,
-    nodes: Vec<(String, String)>,
+    nodes: Vec<Own>,
     kubelet: Arc<Mutex<Kubelet>>,
     cancel: CancellationToken,
 ) {
@@ -275,27 +240,15 @@ async fn heartbeat(
         let client = &client;
         let alive: Vec<_> = {
             let kubelet = locked(&kubelet);
-            nodes.iter().filter(|(name, _)| !kubelet.is_dead(name)).collect()
+            nodes.iter().filter(|node| !kubelet.is_dead(&node.name)).collect()
         };
         stream::iter(alive)
-            .for_each_concurrent(CONCURRENCY, |(name, uid)| async move {
-                if let Err(error) = renew(client, name, uid).await {
+            .for_each_concurrent(CONCURRENCY, |Own { name, uid, .. }| async move {
+                if let Err(error) = register::renew(client, name, uid).await {
                     tracing::debug!(node = name, %error, "failed to renew the lease");
                 }
             })
             .await;
-    }
-}
-
-async fn renew(client: &Client, name: &str, uid: &str) -> Result<(), kube::Error> {
-    let leases: Api<Lease> = Api::namespaced(client.clone(), object::LEASE_NAMESPACE);
-    let lease = object::lease(name, uid, clock::now());
-    match leases.patch(name, &PatchParams::default(), &Patch::Merge(&lease)).await {
-        Err(kube::Error::Api(status)) if status.is_not_found() => {
-            let lease = serde_json::from_value(lease).expect("the lease object has the API's form");
-            leases.create(&PostParams::default(), &lease).await.map(drop)
-        }
-        other => other.map(drop),
     }
 }
 

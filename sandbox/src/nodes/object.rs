@@ -8,6 +8,8 @@ use super::group::Spec;
 
 /// The label that marks a node as simulated by this program, so that it is never mistaken for a real one.
 pub const NODE_LABEL: &str = "sandbox.kai.scheduler/node";
+/// The annotation with the name of the simulation that runs the node.
+pub const SIMULATION: &str = "sandbox.kai.scheduler/simulation";
 /// The label with the node's rack, a level of the sandbox's Topology.
 pub const RACK_LABEL: &str = "sandbox.kai.scheduler/rack";
 /// The namespace of heartbeats.

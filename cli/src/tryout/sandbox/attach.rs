@@ -46,7 +46,7 @@ pub(crate) async fn run(name: &str, plan: Plan, context: &mut Context) -> Result
     let exit = interrupted().await;
     operators.stop().await;
     if plan.keep {
-        nodes.stop().await;
+        nodes.leave().await;
     } else {
         nodes.remove().await;
     }
@@ -56,7 +56,7 @@ pub(crate) async fn run(name: &str, plan: Plan, context: &mut Context) -> Result
 fn nodes_failed(error: NodesError, cluster: &crate::cluster::Cluster) -> Error {
     match error {
         NodesError::Api { source, .. } => cluster.explain_any(&Failure::from(*source)),
-        other @ (NodesError::Taken { .. } | NodesError::Listen(_)) => {
+        other @ (NodesError::Taken { .. } | NodesError::Held { .. } | NodesError::Listen(_)) => {
             Problem::new(number::OTHER, Exit::Conflict, sentence(&other)).into()
         }
     }
