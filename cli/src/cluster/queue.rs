@@ -36,10 +36,18 @@ impl Amount {
         }
     }
 
-    /// As a table shows it; unlimited as `-`.
-    pub(crate) fn show(self) -> String {
+    /// Returns it in words.
+    pub(crate) fn words(self) -> String {
         match self {
-            Self::Unlimited => "-".into(),
+            Self::Unlimited => "unlimited".to_owned(),
+            Self::Milli(milli) => gpu::devices(milli),
+        }
+    }
+
+    /// Returns it as a table shows it; unlimited as `∞`, or `inf` in ASCII.
+    pub(crate) fn show(self, ascii: bool) -> String {
+        match self {
+            Self::Unlimited => (if ascii { "inf" } else { "∞" }).to_owned(),
             Self::Milli(milli) => gpu::devices(milli),
         }
     }
@@ -49,6 +57,12 @@ impl Amount {
             Self::Unlimited => None,
             Self::Milli(milli) => Some(milli),
         }
+    }
+}
+
+impl From<Option<u64>> for Amount {
+    fn from(milli: Option<u64>) -> Self {
+        milli.map_or(Self::Unlimited, Self::Milli)
     }
 }
 
@@ -264,6 +278,7 @@ impl Queues {
 }
 
 /// A number and its noun.
-pub(crate) fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+pub(crate) fn count(n: impl std::fmt::Display, noun: &str) -> String {
+    let n = n.to_string();
+    if n == "1" { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

@@ -11,6 +11,7 @@ pub(crate) mod works;
 
 use serde_json::Value;
 
+use crate::cluster::queue::count;
 use crate::commands::submit::{self, plan::Rendered};
 use crate::context::Context;
 use crate::plan::words::{exit, of};
@@ -186,12 +187,12 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     show(&outcome, &situation, &format, &args.sheet, context)?;
     if format.is_table() {
         let counts = &situation.snapshot.counts;
-        let count = |key: &str| counts.get(key).copied().unwrap_or(0);
+        let number = |key: &str| counts.get(key).copied().unwrap_or(0);
         context.out.talk(&format!(
-            "The scheduler's own code ran on {} ({} nodes, {} pods) for {} ms. Nothing was changed.",
+            "The scheduler's own code ran on {} ({}, {}) for {} ms. Nothing was changed.",
             of(&situation.origin),
-            count("nodes"),
-            count("pods"),
+            count(number("nodes"), "node"),
+            count(number("pods"), "pod"),
             begin.elapsed().as_millis(),
         ));
     }

@@ -15,6 +15,7 @@ use clap::Subcommand;
 use kai_scheduler::snapshot::{Header, Snapshot, configuration, parameters};
 use serde_json::{Value, json};
 
+use crate::cluster::queue::count;
 use crate::context::Context;
 use crate::plan::collect::{self, Collector};
 use crate::plan::settings;
@@ -22,7 +23,6 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::SheetFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::clean;
-use draw::many;
 use file::Target;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -64,7 +64,7 @@ enum Action {
 /// Flags of `snapshot show`.
 #[derive(Debug, clap::Args)]
 struct Show {
-    /// A file that `kubectl kai snapshot` or KAI wrote
+    /// A file that kubectl kai snapshot or KAI wrote
     #[arg(value_name = "FILE")]
     file: String,
     #[command(flatten)]
@@ -152,7 +152,7 @@ async fn take(args: &Args, context: &mut Context) -> Result<Exit, Error> {
 
 /// Says what was written, in a sentence.
 fn summary(report: &Value) -> String {
-    let count = |key: &str| report["counts"][key].as_u64().unwrap_or(0);
+    let number = |key: &str| report["counts"][key].as_u64().unwrap_or(0);
     let file = report["file"].as_str().unwrap_or_default();
     let to = if file == "-" { String::new() } else { format!("{}: ", clean(file)) };
     let unserved: Vec<&str> =
@@ -164,10 +164,10 @@ fn summary(report: &Value) -> String {
     };
     format!(
         "{to}{}, {}, {}, {}{unserved}",
-        many(count("nodes"), "node"),
-        many(count("queues"), "queue"),
-        many(count("podGroups"), "PodGroup"),
-        many(count("pods"), "pod"),
+        count(number("nodes"), "node"),
+        count(number("queues"), "queue"),
+        count(number("podGroups"), "PodGroup"),
+        count(number("pods"), "pod"),
     )
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::outcome::{Fate, Outcome, Start, Victim};
 use super::situation::{Origin, Situation};
+use crate::cluster::queue::count;
 use crate::print::duration;
 use crate::print::error::Exit;
 use crate::print::output::clean;
@@ -91,8 +92,7 @@ pub(crate) fn state(start: &Start) -> String {
 
 /// Says who loses what, to whom, and what becomes of it.
 pub(crate) fn loss(victim: &Victim) -> String {
-    let gpus =
-        if victim.gpus == "1" { "1 GPU".to_owned() } else { format!("{} GPUs", victim.gpus) };
+    let gpus = count(&victim.gpus, "GPU");
     let ran = victim
         .ran_seconds
         .map_or_else(String::new, |seconds| format!(", {} of work", duration::short(seconds)));

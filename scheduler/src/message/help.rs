@@ -67,7 +67,8 @@ fn of_room(no_room: &NoRoom, asked: Asked<'_>) -> Vec<Help> {
             let split = (amount + large.most - 1) / large.most;
             let each = (amount / GPU_MILLI + split - 1) / split;
             let text = format!(
-                "run it as {split} pods with {each} GPUs each (--workers {split} --gpu {each})"
+                "run it as {split} pods with {} each (--workers {split} --gpu {each})",
+                gpus(each * GPU_MILLI)
             );
             all.push(you(text, "its code has to work across pods"));
         }

@@ -198,7 +198,7 @@ async fn queues(all: bool, cluster: &Cluster) -> Option<Vec<String>> {
     let shown = queues.0.values().filter(|queue| all || queue.children.is_empty());
     let line = |queue: &crate::cluster::queue::Queue| {
         let used = uses.get(&queue.name).map_or_else(|| "0".to_owned(), |u| u.used.to_string());
-        format!("{}\t{used}/{} GPU", clean(&queue.name), queue.gpu.quota.show())
+        format!("{}\t{used}/{} GPU", clean(&queue.name), queue.gpu.quota.words())
     };
     Some(shown.map(line).collect())
 }

@@ -86,10 +86,7 @@ fn queue(workload: &Workload, queues: Option<&Queues>) -> String {
         None => String::new(),
         Some(limit) => format!(" · limit {}", gpu::devices(limit)),
     };
-    let quota = match queue.gpu.quota.milli() {
-        None => "unlimited".to_owned(),
-        Some(quota) => gpu::devices(quota),
-    };
+    let quota = queue.gpu.quota.words();
     let held = queues.held(name).map_or_else(String::new, |held| {
         if held.name == *name {
             " · held".to_owned()

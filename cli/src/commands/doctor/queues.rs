@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::cluster::queue::count;
 use kai_api::names::{label, resource};
 use serde_json::Value;
 
@@ -63,8 +64,13 @@ pub(super) fn parents(facts: &Facts) -> Result<Verdict, Unread> {
     let bad = |count: usize| {
         format!("queues without a place in the tree (their work is not scheduled): {count}")
     };
-    Ok(Verdict::of(wrong, Level::Error, bad, format!("{} queues, all in one tree", queues.len()))
-        .fix("kubectl kai queues create PARENT; or kubectl kai queues move QUEUE --parent PARENT"))
+    Ok(Verdict::of(
+        wrong,
+        Level::Error,
+        bad,
+        format!("{}, all in one tree", count(queues.len(), "queue")),
+    )
+    .fix("kubectl kai queues create PARENT; or kubectl kai queues move QUEUE --parent PARENT"))
 }
 
 /// Queues that can give no GPU at all, which nobody means unless they are held.
@@ -89,7 +95,8 @@ pub(super) fn limits(facts: &Facts) -> Result<Verdict, Unread> {
         let (quota, limit) = (amount(queue, "quota"), amount(queue, "limit"));
         let limit_milli = limit.milli().filter(|milli| *milli > 0)?;
         let is_below = quota.milli().is_none_or(|quota| limit_milli < quota);
-        is_below.then(|| format!("{}: limit {}, quota {}", name(queue), limit.show(), quota.show()))
+        is_below
+            .then(|| format!("{}: limit {}, quota {}", name(queue), limit.words(), quota.words()))
     });
     let bad = |count: usize| {
         format!("queues whose limit is below their quota, which they never get: {count}")
@@ -135,10 +142,13 @@ pub(super) fn quotas(facts: &Facts) -> Result<Verdict, Unread> {
     let promised_milli: u64 = top.map(quota_milli).sum();
     let promised = gpu::devices(promised_milli);
     if there > 0 && promised_milli > there * 1_000 {
-        return Ok(Verdict::warning(format!("queues at the top have a quota of {promised} GPUs together, and {there} are there: not everybody can have what is theirs at once"))
+        return Ok(Verdict::warning(format!("queues at the top have a quota of {} together, and {there} are there: not everybody can have what is theirs at once", count(promised, "GPU")))
             .fix("kubectl kai queues   (then lower some: kubectl kai queues set QUEUE --gpu-quota N)"));
     }
-    Ok(Verdict::ok(format!("{promised} of {there} GPUs are somebody's quota")))
+    Ok(Verdict::ok(format!(
+        "{promised} of {} somebody's quota",
+        if there == 1 { "1 GPU is".to_owned() } else { format!("{there} GPUs are") }
+    )))
 }
 
 /// Work that names a queue that is not there, or has queues below it.
@@ -179,14 +189,14 @@ pub(super) fn without(facts: &Facts) -> Result<Verdict, Unread> {
     let wrong: Vec<String> = waits.map(place).collect();
     if has_default {
         return Ok(Verdict::ok(format!(
-            "{} waiting pods name no queue and are in {}",
+            "waiting pods that name no queue and are in {1}: {0}",
             wrong.len(),
             kai_api::names::queue::DEFAULT
         )));
     }
     let bad = |count: usize| {
         format!(
-            "{count} pods name the scheduler and no queue, and there is no {}",
+            "pods that name the scheduler and no queue, where there is no {}: {count}",
             kai_api::names::queue::DEFAULT
         )
     };

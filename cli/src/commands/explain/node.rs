@@ -71,11 +71,11 @@ fn answer(name: &str, node: &Value, pods: Option<&[Value]>) -> Answer {
     let headline = match closed.as_deref() {
         Some(why) => format!("{name} takes no new pods: {why}"),
         None if gpus_milli == 0 => format!("{name} has no GPU"),
-        None => format!("{name} has {} GPUs: {free}", gpu::devices(gpus_milli)),
+        None => format!("{name} has {}: {free}", count(gpu::devices(gpus_milli), "GPU")),
     };
     let mut more = Vec::new();
     if closed.is_some() && gpus_milli > 0 {
-        more.push(format!("It has {} GPUs: {free}.", gpu::devices(gpus_milli)));
+        more.push(format!("It has {}: {free}.", count(gpu::devices(gpus_milli), "GPU")));
     }
     if !taints.is_empty() {
         more.push(format!("Only pods that tolerate {} go there.", taints.join(", ")));

@@ -7,6 +7,7 @@ use super::page;
 use crate::cluster::Cluster;
 use crate::cluster::gpu::Total;
 use crate::cluster::queue::Queues;
+use crate::cluster::queue::count;
 use crate::commands::queues::share::{Divided, Division, division, supply};
 use crate::commands::queues::{from_status, read, rolled_up, uses};
 use crate::context::Context;
@@ -98,7 +99,8 @@ async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
         return None;
     }
     let own = &cluster.namespace;
-    let here = format!("its work in namespace {own} holds {held} GPUs and waits for {waits}");
+    let here =
+        format!("its work in namespace {own} holds {} and waits for {waits}", count(&held, "GPU"));
     let none = |amount: Option<i64>| amount.map_or_else(|| "none".to_owned(), devices);
     Some(match told {
         Some(queue) => Answer {

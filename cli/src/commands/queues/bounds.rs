@@ -21,13 +21,10 @@ pub(super) fn warnings(queues: &Queues, name: &str, before: &Value, after: &Valu
             Amount::Milli(quota) => limit_milli < quota,
         };
         if is_below {
-            let quota = match quota {
-                Amount::Unlimited => "unlimited".to_owned(),
-                Amount::Milli(_) => quota.show(),
-            };
             warnings.push(format!(
-                "{resource}.limit {} is below {resource}.quota {quota}: it never gets more than its limit",
-                limit.show()
+                "{resource}.limit {} is below {resource}.quota {}: it never gets more than its limit",
+                limit.words(),
+                quota.words()
             ));
         }
     }

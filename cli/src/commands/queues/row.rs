@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Told, share};
-use crate::cluster::gpu::{self, Total};
+use crate::cluster::gpu::Total;
 use crate::cluster::json::text;
-use crate::cluster::queue::{Amount, Queues};
+use crate::cluster::queue::Queues;
 
 /// A queue.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub(crate) struct Row {
     /// Says how long work runs before other queues may take its place.
     reclaim_min_runtime: Option<String>,
     /// Bounds of GPUs, in devices.
-    gpu: Bounds,
+    gpu: DeviceBounds,
     /// Bounds of CPU, in thousandths of a core.
     cpu: Bounds,
     /// Bounds of memory, in megabytes.
@@ -59,6 +59,18 @@ struct Bounds {
     over_quota_weight: String,
 }
 
+/// Bounds of GPUs, as text and as numbers.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeviceBounds {
+    #[serde(flatten)]
+    text: Bounds,
+    /// The quota in thousandths of devices; null where it is unlimited.
+    quota_milli: Option<u64>,
+    /// The limit in thousandths of devices; null where there is none.
+    limit_milli: Option<u64>,
+}
+
 /// GPUs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -75,15 +87,19 @@ impl Gpus {
     }
 }
 
+fn device_bounds(resource: &crate::cluster::queue::Resource) -> DeviceBounds {
+    DeviceBounds {
+        text: bounds(resource),
+        quota_milli: resource.quota.milli(),
+        limit_milli: resource.limit.milli(),
+    }
+}
+
 fn bounds(resource: &crate::cluster::queue::Resource) -> Bounds {
-    let amount = |amount: Amount| match amount.milli() {
-        None => "unlimited".to_owned(),
-        Some(milli) => gpu::devices(milli),
-    };
     Bounds {
-        quota: amount(resource.quota),
-        limit: amount(resource.limit),
-        over_quota_weight: amount(resource.weight),
+        quota: resource.quota.words(),
+        limit: resource.limit.words(),
+        over_quota_weight: resource.weight.words(),
     }
 }
 
@@ -116,7 +132,7 @@ fn row(queues: &Queues, name: &str, told: &Told) -> Row {
         display_name: field("displayName"),
         preempt_min_runtime: field("preemptMinRuntime"),
         reclaim_min_runtime: field("reclaimMinRuntime"),
-        gpu: bounds(&queue.gpu),
+        gpu: device_bounds(&queue.gpu),
         cpu: bounds(&queue.cpu),
         memory: bounds(&queue.memory),
         fair_share: share.map(|milli| Gpus { gpu: share::show(*milli), gpu_milli: *milli }),

@@ -12,30 +12,16 @@ use crate::print::output::{Output, Style};
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
 
-/// Width of a bar in characters.
+/// Width of a bar in characters, where there is room.
 const BAR: usize = 20;
+/// A narrower one says nothing.
+const BAR_MIN: usize = 6;
+/// Blanks between two columns.
+const GAP: usize = 2;
 
 /// The trees below some queues, or all trees.
 pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output) -> Report {
     let ascii = out.is_ascii();
-    let mut rows = Vec::new();
-    let mut seen = BTreeSet::new();
-    let roots: Vec<&Queue> = if names.is_empty() {
-        let is_root = |q: &&Queue| q.parent.as_ref().is_none_or(|p| !queues.0.contains_key(p));
-        queues.0.values().filter(is_root).collect()
-    } else {
-        names.iter().filter_map(|name| queues.0.get(name)).collect()
-    };
-    let mut walk = Walk { queues, told, ascii, rows: &mut rows, seen: &mut seen };
-    for queue in roots {
-        walk.branch(queue, "", "");
-    }
-    // A ring of parents has no root; it must not vanish from the table.
-    if names.is_empty() {
-        for queue in queues.0.values() {
-            walk.branch(queue, "", "");
-        }
-    }
     let columns = [
         Column::new("QUEUE"),
         Column::new("").drop(6),
@@ -46,7 +32,13 @@ pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output)
         Column::new("RUN").drop(4),
         Column::new("NOTE"),
     ];
-    let (columns, rows) = known(&columns, rows, told);
+    let lay = |bar: usize| {
+        let walk = Walk { queues, told, ascii, bar, rows: Vec::new(), seen: BTreeSet::new() };
+        known(&columns, walk.all(names), told, bar)
+    };
+    let (columns, rows) = lay(0);
+    let bar = bar_width(&columns, &rows, out.columns());
+    let (columns, rows) = if bar > 0 { lay(bar) } else { (columns, rows) };
     let seen: Vec<&str> = rows.iter().map(|row| row.key.as_str()).collect();
     let data = row::list(queues, &seen, told);
     let mut report = Report::new("QueueList", data, Body::Table(Table { columns, rows }));
@@ -55,10 +47,9 @@ pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output)
     } else {
         "█ in quota  ▓ borrowed  · unused quota"
     };
-    report.footer.push(
-        Style::Dim
-            .paint(&format!("{legend}     bar = max(quota, used)     GPUs; all amounts: --flat")),
-    );
+    let legend =
+        if bar > 0 { format!("{legend}     bar = max(quota, used)     ") } else { String::new() };
+    report.footer.push(Style::Dim.paint(&format!("{legend}GPUs; all amounts: --flat")));
     if told.is_brief {
         let more = "Fair share, and how many workloads run: kubectl kai top queues";
         report.footer.push(Style::Dim.paint(more));
@@ -66,9 +57,21 @@ pub(super) fn tree(queues: &Queues, names: &[String], told: &Told, out: &Output)
     report
 }
 
-/// The table without shares and counts where they are not known.
-fn known(columns: &[Column], rows: Vec<Row>, told: &Told) -> (Vec<Column>, Vec<Row>) {
+/// Returns how wide bars can be beside what else is shown, 0 where they would say nothing.
+fn bar_width(columns: &[Column], rows: &[Row], width: usize) -> usize {
+    let of = |at: usize| {
+        let cells = rows.iter().map(|row| row.cells[at].text.width());
+        cells.chain([columns[at].title.width()]).max().unwrap_or(0)
+    };
+    let others: usize = (0..columns.len()).map(|at| of(at) + GAP).sum();
+    let room = width.saturating_sub(others).min(BAR);
+    if room < BAR_MIN { 0 } else { room }
+}
+
+/// The table without bars that have no room, and without shares and counts where they are not known.
+fn known(columns: &[Column], rows: Vec<Row>, told: &Told, bar: usize) -> (Vec<Column>, Vec<Row>) {
     let is_known = |column: &Column| match &*column.title {
+        "" => bar > 0,
         "SHARE" => told.shares.is_some(),
         "RUN" => !told.is_brief,
         _ => true,
@@ -86,11 +89,34 @@ struct Walk<'a> {
     queues: &'a Queues,
     told: &'a Told,
     ascii: bool,
-    rows: &'a mut Vec<Row>,
-    seen: &'a mut BTreeSet<String>,
+    /// The width of bars.
+    bar: usize,
+    rows: Vec<Row>,
+    seen: BTreeSet<String>,
 }
 
 impl Walk<'_> {
+    /// Returns the rows of the trees below some queues, or of all trees.
+    fn all(mut self, names: &[String]) -> Vec<Row> {
+        let queues = self.queues;
+        let is_root = |q: &&Queue| q.parent.as_ref().is_none_or(|p| !queues.0.contains_key(p));
+        let roots: Vec<&Queue> = if names.is_empty() {
+            queues.0.values().filter(is_root).collect()
+        } else {
+            names.iter().filter_map(|name| queues.0.get(name)).collect()
+        };
+        for queue in roots {
+            self.branch(queue, "", "");
+        }
+        // A ring of parents has no root; it must not vanish from the table.
+        if names.is_empty() {
+            for queue in queues.0.values() {
+                self.branch(queue, "", "");
+            }
+        }
+        self.rows
+    }
+
     fn branch(&mut self, queue: &Queue, lead: &str, stem: &str) {
         if !self.seen.insert(queue.name.clone()) {
             return;
@@ -114,19 +140,14 @@ impl Walk<'_> {
         let share = self.told.shares.as_ref().and_then(|shares| shares.get(&queue.name));
         let quota = queue.gpu.quota;
         let used_text = used.as_ref().map_or_else(|| "?".to_owned(), |u| u.used.to_string());
-        let quota_text = match quota {
-            Amount::Unlimited => "∞".to_owned(),
-            Amount::Milli(milli) => gpu::devices(milli),
-        };
-        let quota_text =
-            if self.ascii && quota == Amount::Unlimited { "inf".to_owned() } else { quota_text };
+        let quota_text = quota.show(self.ascii);
         let milli = used.as_ref().map_or(0, |u| u.used.milli);
         vec![
             format!("{stem}{}", queue.name).into(),
-            bar(milli, quota.milli(), BAR, self.ascii).into(),
+            bar(milli, quota.milli(), self.bar, self.ascii).into(),
             format!("{used_text} / {quota_text}").into(),
             share.map_or_else(|| "-".to_owned(), |milli| share::show(*milli)).into(),
-            queue.gpu.limit.show().into(),
+            queue.gpu.limit.show(self.ascii).into(),
             used.as_ref().map_or_else(|| "?".to_owned(), |u| u.pending.to_string()).into(),
             used.as_ref().map_or_else(|| "?".to_owned(), |u| u.running.to_string()).into(),
             note(queue, milli, self.queues),
@@ -164,7 +185,7 @@ pub(crate) fn bar(used: u64, quota: Option<u64>, width: usize, ascii: bool) -> S
     let (full, over, free) = if ascii { ("#", "+", ".") } else { ("█", "▓", "·") };
     let quota = quota.unwrap_or(used);
     let whole = used.max(quota);
-    if whole == 0 {
+    if whole == 0 || width == 0 {
         return free.repeat(width);
     }
     let all = u64::try_from(width).unwrap_or(0);
@@ -202,24 +223,25 @@ pub(super) fn flat(queues: &Queues, names: &[&str], told: &Told, out: &Output) -
         "DISPLAY NAME",
     ]
     .map(Column::new);
-    let unlimited = if out.is_ascii() { "inf" } else { "∞" };
+    let ascii = out.is_ascii();
     let row = |name: &&str| {
         let queue = &queues.0[*name];
-        row_of(queue, amounts(queue, told, unlimited))
+        row_of(queue, amounts(queue, told, ascii))
     };
     let table = Table { columns: columns.into(), rows: names.iter().map(row).collect() };
     let data = row::list(queues, names, told);
     let mut report = Report::new("QueueList", data, Body::Table(table));
     report.footer.push(format!(
-        "{unlimited} is no bound.  CPU in thousandths of a core, memory in MB, as the Queue object has them."
+        "{} is no bound.  CPU in thousandths of a core, memory in MB, as the Queue object has them.",
+        Amount::Unlimited.show(ascii)
     ));
     report
 }
 
-fn amounts(queue: &Queue, told: &Told, unlimited: &str) -> Vec<Cell> {
-    let cell = |amount: Amount| match amount {
-        Amount::Unlimited => Cell::ranked(unlimited, Some(i64::MAX)),
-        Amount::Milli(milli) => Cell::ranked(amount.show(), i64::try_from(milli).ok()),
+fn amounts(queue: &Queue, told: &Told, ascii: bool) -> Vec<Cell> {
+    let cell = |amount: Amount| {
+        let rank = amount.milli().map_or(Some(i64::MAX), |milli| i64::try_from(milli).ok());
+        Cell::ranked(amount.show(ascii), rank)
     };
     let used = match &told.uses {
         None => "?".into(),
@@ -261,7 +283,30 @@ fn min_runtime(queue: &Queue) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{BAR, bar};
+    use serde_json::json;
+
+    use super::*;
+    use crate::print::flags::ListFlags;
+
+    #[test]
+    fn bars_take_the_room_that_is_left() {
+        let queue = |name: &str, parent: &str| {
+            json!({"metadata": {"name": name}, "spec": {"parentQueue": parent, "resources":
+                {"gpu": {"quota": 8, "limit": -1}, "cpu": {}, "memory": {}}}})
+        };
+        let queues = Queues::read(vec![queue("research", ""), queue("team-a", "research")]);
+        for (columns, bar) in [(120, 20), (72, 16), (62, 6), (61, 0), (usize::MAX, 20)] {
+            let mut out = Output::given(Box::new(Vec::new()), Box::new(Vec::new()));
+            out.set_columns(columns);
+            let report = tree(&queues, &[], &Told::default(), &out);
+            let Body::Table(table) = &report.body else { panic!("queues are a table") };
+            let text = table.text(false, &ListFlags::default(), columns);
+            let drawn = |line: &str| line.chars().filter(|c| *c == '·').count();
+            assert!(text.lines().skip(1).all(|line| drawn(line) == bar), "{columns}:\n{text}");
+            assert!(text.lines().skip(1).all(|line| line.width() <= columns), "{columns}:\n{text}");
+            assert_eq!(report.footer[0].contains("unused quota"), bar > 0, "{columns}");
+        }
+    }
 
     #[test]
     fn bars_show_what_is_inside_and_above_the_quota() {

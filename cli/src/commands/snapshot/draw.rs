@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::cluster::json::text;
+use crate::cluster::queue::count;
 use crate::context::Context;
 use crate::print::error::Error;
 use crate::print::flags::SheetFlags;
@@ -36,7 +37,7 @@ pub(super) fn draw(
 }
 
 fn head(report: &Value) -> String {
-    let count = |key: &str| report["counts"][key].as_u64().unwrap_or(0);
+    let number = |key: &str| report["counts"][key].as_u64().unwrap_or(0);
     let pods = &report["pods"];
     let of = |stage: &str| pods[stage].as_u64().unwrap_or(0);
     let version = report["serverVersion"].as_str();
@@ -50,21 +51,16 @@ fn head(report: &Value) -> String {
         text(&report["taken"]),
         clean(text(&report["schedulerName"])),
         clean(text(&report["nodePool"])),
-        many(count("nodes"), "node"),
-        many(count("queues"), "queue"),
-        many(count("podGroups"), "PodGroup"),
-        many(count("pods"), "pod"),
+        count(number("nodes"), "node"),
+        count(number("queues"), "queue"),
+        count(number("podGroups"), "PodGroup"),
+        count(number("pods"), "pod"),
         of("placed"),
         of("pending") + of("nominated"),
         of("gated"),
         of("leaving"),
         of("ended"),
     )
-}
-
-/// So many of something.
-pub(super) fn many(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 const QUEUES: &[Column] = &[
@@ -128,7 +124,7 @@ fn part(verb: &str, lines: &[String], is_wide: bool) -> String {
     let shown = if is_wide { lines.len() } else { lines.len().min(LINES_MAX) };
     let mut page = format!(
         "\n{}\n",
-        Style::Bold.paint(&format!("{verb}: {}", many(lines.len() as u64, "PodGroup")))
+        Style::Bold.paint(&format!("{verb}: {}", count(lines.len(), "PodGroup")))
     );
     for line in &lines[..shown] {
         page += &format!("  {line}\n");

@@ -11,6 +11,7 @@ use crate::cluster::kinds::Gang;
 use crate::cluster::manifest::{self, as_pod};
 use crate::cluster::names;
 use crate::cluster::queue::Queues;
+use crate::cluster::queue::count;
 use crate::print::error::{Exit, Problem, number};
 use crate::print::output::clean;
 
@@ -116,9 +117,9 @@ pub(super) fn limit(document: &Document, queue: &str, queues: &Queues) -> Option
         let found = at?;
         if let Some(limit) = found.gpu.limit.milli().filter(|limit| *limit > 0 && least > *limit) {
             let what = format!(
-                "{} asks for {} GPUs at once, and queue \"{}\" may use {}",
+                "{} asks for {} at once, and queue \"{}\" may use {}",
                 clean(document.name()),
-                gpu::devices(least),
+                count(gpu::devices(least), "GPU"),
                 clean(&found.name),
                 gpu::devices(limit)
             );

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::args::DryRun;
 use super::request::Request;
 use crate::cluster::json::text;
+use crate::cluster::queue::count;
 use crate::cluster::{Call, Resource, Select, names};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -71,8 +72,10 @@ fn unknown(model: &str, there: &BTreeMap<String, u64>) -> Problem {
             .line(format!("no node carries the label {}", names::GPU_PRODUCT))
             .fix("leave the model out, or (admin) let the GPU operator label the nodes");
     }
-    let list: Vec<String> =
-        there.iter().map(|(product, n)| format!("{} ({n} GPUs)", clean(product))).collect();
+    let list: Vec<String> = there
+        .iter()
+        .map(|(product, n)| format!("{} ({})", clean(product), count(n, "GPU")))
+        .collect();
     problem.line(format!("there is: {}", list.join(", "))).fix("name one of them, or a part of it")
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::{Plan, World, interrupted};
+use crate::cluster::queue::count;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 
@@ -70,7 +71,7 @@ pub(crate) fn headline(url: &str, plan: &Plan) -> String {
     let mut racks: Vec<u32> = plan.specs.iter().map(|spec| spec.rack).collect();
     racks.dedup();
     let mut text = format!("A cluster in this process: API server on {address},\n{}", nodes(plan));
-    write!(text, " ({gpus} GPUs)").expect("a String takes all writes");
+    write!(text, " ({})", count(gpus, "GPU")).expect("a String takes all writes");
     match racks.as_slice() {
         [] | [_] => {}
         [first, .., last] => {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cluster::queue::count;
 use crate::commands::submit::args::{Args, DryRun};
 use crate::commands::submit::request::Request;
 use crate::commands::submit::{documents, prepare};
@@ -47,7 +48,7 @@ pub(super) async fn try_all(
         let lost: Vec<String> = tried
             .evicted
             .iter()
-            .map(|victim| format!("evicts {} ({} GPUs)", victim.name, victim.gpus))
+            .map(|victim| format!("evicts {} ({})", victim.name, count(&victim.gpus, "GPU")))
             .collect();
         let cost = [vec![cost], lost].concat().into_iter().filter(|part| !part.is_empty());
         let cost = cost.collect::<Vec<_>>().join(", ");

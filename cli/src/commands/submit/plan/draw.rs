@@ -3,6 +3,7 @@
 use super::Rendered;
 use super::alternatives::Alternative;
 use crate::cluster::json::text;
+use crate::cluster::queue::count;
 use crate::plan::words::{asks, loss, nodes, range, state};
 use crate::plan::{Fate, Outcome, Share, Start};
 use crate::print::output::{Output, Style, clean};
@@ -77,9 +78,9 @@ fn effect(share: &Share) -> String {
     let fair = &share.fair_share[1];
     let of = format!("fair share {fair}, quota {}", share.quota[1].replace("-1", "none"));
     if was == is {
-        format!("{} stays at {is} GPUs ({of})", clean(&share.queue))
+        format!("{} stays at {} ({of})", clean(&share.queue), count(is, "GPU"))
     } else {
-        format!("{} goes from {was} to {is} GPUs ({of})", clean(&share.queue))
+        format!("{} goes from {was} to {} ({of})", clean(&share.queue), count(is, "GPU"))
     }
 }
 

@@ -19,10 +19,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::cluster::queue::Amount;
 use crate::commands::queues::bar;
 use crate::commands::top::live::look::{Look, title};
 use crate::commands::top::live::map;
-use crate::commands::top::live::picture::Work;
+use crate::commands::top::live::picture::{Queue, Work};
 use crate::commands::top::live::screen::{Page, Pane, Screen};
 use crate::print::duration;
 use crate::print::output::Style;
@@ -150,6 +151,11 @@ fn foot(screen: &Screen, look: Look) -> Line<'static> {
     Line::from(parts)
 }
 
+/// Returns what a queue holds of its quota.
+fn used(queue: &Queue, look: Look) -> String {
+    format!("{}/{}", queue.used, Amount::from(queue.quota_milli).show(look.is_ascii))
+}
+
 /// All that is known of what is chosen, in a few lines.
 fn chosen(screen: &Screen, look: Look, area: Rect) -> Vec<Line<'static>> {
     let separator = if look.is_ascii { " - " } else { " · " };
@@ -165,7 +171,10 @@ fn chosen(screen: &Screen, look: Look, area: Rect) -> Vec<Line<'static>> {
             let Some(queue) = screen.queue() else { return Vec::new() };
             let text = format!(
                 "{} GPUs held, fair share {}, limit {}, {} waited for",
-                queue.used, queue.share, queue.limit, queue.pending
+                used(queue, look),
+                queue.share,
+                Amount::from(queue.limit_milli).show(look.is_ascii),
+                queue.pending
             );
             (queue.name.clone(), vec![text, queue.note.clone()])
         }
@@ -238,7 +247,7 @@ fn draw_queues(screen: &Screen, look: Look, area: Rect) -> Vec<Line<'static>> {
         let style = if is_over { Style::Warn } else { Style::Good };
         let waits =
             if queue.pending == "0" { String::new() } else { format!("  waits {}", queue.pending) };
-        let numbers = format!(" {} share {:<5}", look.pad_left(&queue.used, 9), queue.share);
+        let numbers = format!(" {} share {:<5}", look.pad_left(&used(queue, look), 9), queue.share);
         let line = Line::from(vec![
             Span::raw(if is_chosen { "> " } else { "  " }),
             Span::raw(look.pad(&name, name_width)),

@@ -85,9 +85,10 @@ pub(super) struct Queue {
     pub(super) used_milli: u64,
     /// None where it is unlimited.
     pub(super) quota_milli: Option<u64>,
+    /// None where it is unlimited.
+    pub(super) limit_milli: Option<u64>,
     pub(super) used: String,
     pub(super) share: String,
-    pub(super) limit: String,
     pub(super) pending: String,
     pub(super) note: String,
 }
@@ -263,10 +264,6 @@ fn tree(queues: &Queues, told: &Told) -> Vec<Queue> {
 fn row(queue: &QueueObject, depth: usize, queues: &Queues, told: &Told) -> Queue {
     let known = told.uses.as_ref();
     let used = known.map(|uses| uses.get(&queue.name).cloned().unwrap_or_default());
-    let quota = match queue.gpu.quota {
-        Amount::Unlimited => "-".to_owned(),
-        Amount::Milli(milli) => gpu::devices(milli),
-    };
     let unknown = || "?".to_owned();
     let held = used.as_ref().map_or_else(unknown, |used| used.used.to_string());
     let share = told.shares.as_ref().and_then(|shares| shares.get(&queue.name));
@@ -280,9 +277,9 @@ fn row(queue: &QueueObject, depth: usize, queues: &Queues, told: &Told) -> Queue
         depth,
         used_milli: used.as_ref().map_or(0, |used| used.used.milli),
         quota_milli: queue.gpu.quota.milli(),
-        used: format!("{held}/{quota}"),
+        limit_milli: queue.gpu.limit.milli(),
+        used: held,
         share: share.map_or_else(|| "-".to_owned(), |milli| share::show(*milli)),
-        limit: queue.gpu.limit.show(),
         pending: used.as_ref().map_or_else(unknown, |used| used.pending.to_string()),
         note: note.to_owned(),
     }
