@@ -129,9 +129,12 @@ fn settled(line: &str, stage: &Stage, written: &str) -> String {
 fn only_looks(line: &str) -> bool {
     let words = line.split_whitespace().skip_while(|word| word.contains('='));
     match words.collect::<Vec<_>>()[..] {
-        ["kubectl", "kai", "list" | "describe" | "explain" | "top" | "history" | "version", ..] => {
-            true
-        }
+        [
+            "kubectl",
+            "kai",
+            "list" | "describe" | "doctor" | "explain" | "top" | "history" | "version",
+            ..,
+        ] => true,
         ["kubectl", "kai", "queues", ref more @ ..] => {
             let changes = ["create", "set", "delete", "hold", "release", "move"];
             !more.first().is_some_and(|word| changes.contains(word))

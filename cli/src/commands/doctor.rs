@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::cluster::queue::count;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::ListFlags;
@@ -256,7 +257,13 @@ fn print(
     let mut report = Report::new("DoctorReport", json!(found), body);
     report.footer = vec![total(&found.items)];
     report.arrange(&args.list)?;
-    report.print(format, &args.list, &mut context.out)
+    let is_silent = matches!(&report.body, Body::Page { text, .. } if text.is_empty());
+    report.print(format, &args.list, &mut context.out)?;
+    if is_silent && !context.out.is_terminal() {
+        // A page without a line would leave open whether anything was looked at.
+        context.out.talk(&total(&found.items));
+    }
+    Ok(())
 }
 
 fn table(items: &[Finding]) -> Table {
@@ -295,14 +302,14 @@ fn each(page: &mut Page, items: &[&Finding]) {
 
 /// Says how many checks there were, by what they found.
 fn total(items: &[Finding]) -> String {
-    let count = |level: Level| items.iter().filter(|item| item.state == level).count();
+    let of = |level: Level| items.iter().filter(|item| item.state == level).count();
     format!(
-        "{} checks: {} ok, {} warnings, {} errors, {} unknown",
-        items.len(),
-        count(Level::Ok),
-        count(Level::Warning),
-        count(Level::Error),
-        count(Level::Unknown)
+        "{}: {} ok, {}, {}, {} unknown",
+        count(items.len(), "check"),
+        of(Level::Ok),
+        count(of(Level::Warning), "warning"),
+        count(of(Level::Error), "error"),
+        of(Level::Unknown)
     )
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::cluster::queue::count;
 use kai_api::names::{component, label, priority_class, value};
 use serde_json::Value;
 
@@ -158,7 +159,7 @@ pub(super) fn restarts(facts: &Facts) -> Result<Verdict, Unread> {
         wrong,
         Level::Error,
         bad,
-        format!("{} pods in namespace {}", pods.len(), facts.system),
+        format!("{} in namespace {}", count(pods.len(), "pod"), facts.system),
     )
     .fix(fix))
 }

@@ -1,5 +1,6 @@
 //! Checks of nodes and their devices.
 
+use crate::cluster::queue::count;
 use kai_api::names::{label, node as key, resource};
 use serde_json::Value;
 
@@ -32,7 +33,11 @@ pub(super) fn ready(facts: &Facts) -> Result<Verdict, Unread> {
         nodes.iter().filter(|node| gpus(node) > 0 || mig_devices(node)).collect();
     let wrong = with_gpus.iter().filter_map(|node| {
         if condition(node, "Ready") != "True" {
-            return Some(format!("{} is not Ready, with {} GPUs", place(node), gpus(node)));
+            return Some(format!(
+                "{} is not Ready, with {}",
+                place(node),
+                count(gpus(node), "GPU")
+            ));
         }
         let pressed = ["MemoryPressure", "DiskPressure", "PIDPressure"]
             .into_iter()
@@ -41,7 +46,7 @@ pub(super) fn ready(facts: &Facts) -> Result<Verdict, Unread> {
             return Some(format!("{} has {kind}", place(node)));
         }
         (node["spec"]["unschedulable"] == true)
-            .then(|| format!("{} is cordoned, with {} GPUs", place(node), gpus(node)))
+            .then(|| format!("{} is cordoned, with {}", place(node), count(gpus(node), "GPU")))
     });
     let bad =
         |count: usize| format!("nodes with GPUs that take no work: {count} of {}", with_gpus.len());
@@ -49,7 +54,7 @@ pub(super) fn ready(facts: &Facts) -> Result<Verdict, Unread> {
         wrong.collect(),
         Level::Warning,
         bad,
-        format!("{} nodes with GPUs, all Ready", with_gpus.len()),
+        format!("{} with GPUs, all Ready", count(with_gpus.len(), "node")),
     )
     .fix("kubectl describe node NODE; kubectl uncordon NODE"))
 }

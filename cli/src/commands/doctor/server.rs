@@ -1,5 +1,6 @@
 //! Checks of the API server and of clocks.
 
+use crate::cluster::queue::count;
 use kai_api::names::{self, component};
 use serde_json::Value;
 
@@ -59,8 +60,13 @@ pub(super) fn node_leases(facts: &Facts) -> Result<Verdict, Unread> {
     let bad = |count: usize| {
         format!("nodes that are Ready and silent (pods bound there do not start): {count}")
     };
-    Ok(Verdict::of(wrong, Level::Warning, bad, format!("{} nodes renew them", leases.len()))
-        .fix("look at the kubelet of those nodes: journalctl -u kubelet"))
+    Ok(Verdict::of(
+        wrong,
+        Level::Warning,
+        bad,
+        format!("those of {} are renewed", count(leases.len(), "node")),
+    )
+    .fix("look at the kubelet of those nodes: journalctl -u kubelet"))
 }
 
 /// Leaders of the daemons renew their Leases.

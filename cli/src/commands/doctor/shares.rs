@@ -104,7 +104,7 @@ pub(super) fn isolation(facts: &Facts) -> Result<Verdict, Unread> {
     let count = pods.count();
     if count > 0 {
         return Ok(Verdict::ok(format!(
-            "{count} pods share a GPU without a limit that the driver knows: a share is what the scheduler counts, each must keep to it itself"
+            "pods that share a GPU without a limit that the driver knows: {count}; a share is what the scheduler counts, each must keep to it itself"
         )));
     }
     Ok(Verdict::ok("no pod shares a GPU without a limit of its memory"))
