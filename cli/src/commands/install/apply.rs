@@ -244,7 +244,7 @@ fn unfinished(error: Error, done: usize, item: &Item) -> Error {
         Error::Problems(mut problems) => {
             if let Some(problem) = problems.first_mut() {
                 problem.lines.push(format!(
-                    "at {}; {done} objects were applied before and stay, run it again to go on",
+                    "at {}; what was applied before stays ({done}), run it again to go on",
                     item.title()
                 ));
             }

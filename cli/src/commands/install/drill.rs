@@ -16,6 +16,7 @@ use kai_podgrouper::{Write, group, kinds, merge};
 use serde_json::{Map, Value, json};
 
 use super::manifest::{self, Item, Options};
+use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::Error;
 use crate::print::output::clean;
@@ -50,7 +51,11 @@ impl Drill {
             1 => "1 differs".to_owned(),
             more => format!("{more} differ"),
         };
-        format!("{pods} pods of {workloads} workloads grouped by KAI's rules and by ours: {differ}")
+        format!(
+            "{} of {} grouped by KAI's rules and by ours: {differ}",
+            count(pods, "pod"),
+            count(workloads, "workload")
+        )
     }
 
     /// Lists what is otherwise, for programs.

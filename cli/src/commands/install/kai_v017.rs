@@ -359,7 +359,7 @@ pub(super) async fn gone(
             return Ok(());
         }
         if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            let what = format!("{} pods of {} do not end", left.len(), clean(name));
+            let what = format!("pods of {} that do not end: {}", clean(name), left.len());
             return Err(Problem::new(number::NOT_INSTALLED, Exit::NoScheduler, what)
                 .line("what is to take its place does not run yet; run it again to go on")
                 .into());

@@ -1,11 +1,13 @@
 //! The objects of an installation, from the manifests in `deploy/`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kai_api::names::{self, label, value};
 use serde_json::{Value, json};
 
 use crate::cluster::Resource;
+use crate::cluster::queue::count;
 
 /// The manifests by the group that they are applied in; definitions come from `kai_api::crd`.
 const FILES: [(Group, &str); 14] = [
@@ -144,11 +146,19 @@ impl Group {
 
     /// Says what it is called in a plan: by names where these say more than a count.
     pub(super) fn names<'a>(self, items: impl Iterator<Item = &'a Item>) -> String {
-        let names: Vec<_> = items.filter(|item| item.is_named_in_plans()).map(Item::name).collect();
+        let (named, others): (Vec<_>, Vec<_>) = items.partition(|item| item.is_named_in_plans());
+        let names: Vec<_> = named.into_iter().map(Item::name).collect();
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for item in others {
+            *kinds.entry(&item.resource.kind).or_default() += 1;
+        }
+        let kinds: Vec<_> = kinds.into_iter().map(|(kind, many)| count(many, kind)).collect();
+        let beside = if kinds.is_empty() || names.is_empty() { "" } else { " and " };
         match self {
             Self::Crds | Self::Rbac | Self::Policies | Self::Monitoring => self.title().to_owned(),
             Self::Namespaces | Self::PriorityClasses | Self::Defaults | Self::Daemons => {
-                format!("{} {}", self.title(), names.join(", "))
+                let (names, kinds) = (names.join(", "), kinds.join(", "));
+                format!("{} {names}{beside}{kinds}", self.title())
             }
         }
     }
@@ -397,6 +407,22 @@ pub(super) fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_names_or_counts_every_object() {
+        let items = items(&Options::default());
+        let names = |group: Group| group.names(items.iter().filter(|item| item.group == group));
+        for (group, expect) in [
+            (
+                Group::Namespaces,
+                "namespaces kai-scheduler, kai-resource-reservation, kai-scale-adjust and 1 ResourceQuota",
+            ),
+            (Group::Daemons, "daemons kai-scheduler-default, kai-podgrouper and 5 Services"),
+            (Group::Crds, "CRDs"),
+        ] {
+            assert_eq!(names(group), expect);
+        }
+    }
 
     #[test]
     fn every_manifest_is_read_and_adapted() {

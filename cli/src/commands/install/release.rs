@@ -19,6 +19,7 @@ use super::adopted::{self, Fate, Record, Was};
 use super::manifest::{self, Component, Group, Item, Options};
 use super::remove::{self, Present};
 use super::{apply, kai_v017, plan};
+use crate::cluster::queue::count;
 use crate::cluster::{Cluster, Failure, escape};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -91,8 +92,9 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     let (gone, back) = (switch.ours.len(), switch.record.all.len());
     let seconds = began.elapsed().as_secs_f32();
     context.out.talk(&format!(
-        "  {} {gone} objects of ours removed, {back} of KAI given back   {seconds:.1}s",
-        Style::Good.paint(ok)
+        "  {} {} of ours removed, {back} of KAI given back   {seconds:.1}s",
+        Style::Good.paint(ok),
+        count(gone, "object")
     ));
     Ok(Exit::Ok)
 }

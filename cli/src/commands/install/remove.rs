@@ -9,6 +9,7 @@ use super::adopted;
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan;
 use super::status::first;
+use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -103,7 +104,11 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     }
     report(&removed, false, context)?;
     let ok = if context.out.is_ascii() { "ok" } else { "✔" };
-    context.out.talk(&format!("  {} {} objects removed", Style::Good.paint(ok), removed.len()));
+    context.out.talk(&format!(
+        "  {} {} removed",
+        Style::Good.paint(ok),
+        count(removed.len(), "object")
+    ));
     if !args.crds {
         context.out.talk("CRDs, queues, PodGroups and settings stay.");
     }
@@ -283,7 +288,7 @@ fn refusal(running: &[String]) -> Error {
     let shown = running.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     let more = running.len().saturating_sub(3);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let what = format!("{} pods of the scheduler are not finished", running.len());
+    let what = format!("pods of the scheduler that are not finished: {}", running.len());
     Problem::new(number::QUEUE_IN_USE, Exit::Conflict, what)
         .line(format!("{shown}{more}"))
         .line("running pods would go on, waiting ones would wait for ever")
@@ -307,6 +312,8 @@ fn say_plan(present: &[Present], args: &Args, running: &[String], context: &mut 
         context.out.warn("with the CRDs go ALL queues, PodGroups, topologies, shards and settings");
     }
     if !running.is_empty() {
-        context.out.warn(&format!("{} pods of the scheduler are not finished", running.len()));
+        context
+            .out
+            .warn(&format!("pods of the scheduler that are not finished: {}", running.len()));
     }
 }
