@@ -1528,14 +1528,14 @@ module completions {
     --request-timeout: string # Longest wait for one request, as 5s or 1m
     --cache-dir: directory    # Folder for the completion cache
     --help(-h)                # Print help
-    file: string              # A file that `kubectl kai snapshot` or KAI wrote
+    file: string              # A file that kubectl kai snapshot or KAI wrote
   ]
 
   def "nu-complete kubectl-kai completion color" [] {
     [ "auto" "always" "never" ]
   }
 
-  # Shell completion, also through `kubectl kai <TAB>`
+  # Shell completion, also through kubectl kai <TAB>
   export extern "kubectl-kai completion" [
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
@@ -1738,7 +1738,7 @@ module completions {
     [ "auto" "always" "never" ]
   }
 
-  # Make `kubectl kai <TAB>` work: link kubectl_complete-kai to this program
+  # Make kubectl kai <TAB> work: link kubectl_complete-kai to this program
   export extern "kubectl-kai completion install" [
     --shim-dir: path          # Folder for the link; it has to be in PATH
     --namespace(-n): string   # Namespace to work in

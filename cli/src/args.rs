@@ -1,6 +1,7 @@
 //! The command tree: what can be typed, and how a typing error is answered.
 
 mod meant;
+mod refused;
 
 use std::ffi::OsString;
 
@@ -39,7 +40,7 @@ Operate:      install      Install, check or remove the scheduler
               snapshot     What the scheduler sees of the cluster, in a file
               sandbox      A whole cluster in this process: try it without one
 Settings:     config       Defaults, and where each value came from
-              completion   Shell completion (also through `kubectl kai <TAB>`)
+              completion   Shell completion (also through kubectl kai <TAB>)
               version      Client and scheduler versions
               help         Pages on commands and topics; schemas of the output
 
@@ -121,7 +122,7 @@ pub enum Command {
     Doctor(doctor::Args),
     /// What the scheduler sees of the cluster, in a file; and what it would do next
     Snapshot(snapshot::Args),
-    /// Shell completion, also through `kubectl kai <TAB>`
+    /// Shell completion, also through kubectl kai <TAB>
     Completion(completion::Args),
     /// Defaults, and where each value came from
     Config(config::Args),
@@ -287,11 +288,15 @@ fn problem(error: &clap::Error, path: &str) -> Problem {
             let typed = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let problem =
                 Problem::new(number::USAGE, Exit::Usage, format!("unknown command \"{typed}\""));
+            if let Some((why, way)) = meant::absent(&typed, path) {
+                return problem.line(why).fix(way);
+            }
             match meant::command(&typed, path) {
                 Some(near) => problem.line(format!("did you mean {near}?")).fix(help),
                 None => problem.fix(help),
             }
         }
+        _ if let Some(problem) = refused::of(error, path) => problem.fix(help),
         _ => {
             let rendered = error.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();
@@ -327,4 +332,23 @@ pub(crate) fn options_help() -> String {
         page += &format!("  {flag:<38} {help}\n");
     }
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &clap::Command) {
+        let page = command.clone().render_long_help().to_string();
+        assert!(!page.contains('`'), "{}:\n{page}", command.get_name());
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn a_page_is_plain_text() {
+        assert!(!HELP.contains('`') && !options_help().contains('`'));
+        let mut tree = Cli::command();
+        tree.build();
+        check(&tree);
+    }
 }

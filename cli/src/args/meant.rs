@@ -25,6 +25,26 @@ const FOREIGN: &[(&str, &str)] = &[
     ("upgrade", "install"),
 ];
 
+/// Words that people type for what is done another way: (command above, typed, why, the way instead).
+const ABSENT: &[(&str, &str, &str, &str)] = &[
+    ("", "cp", COPIES, COPY),
+    ("", "copy", COPIES, COPY),
+    ("", "scp", COPIES, COPY),
+    (" install", "rollback", EARLIER, BACK),
+    (" install", "undo", EARLIER, BACK),
+];
+const COPIES: &str = "kubectl itself copies files from and to containers";
+const COPY: &str = "kubectl cp POD:PATH PATH   (the pods of a workload: kubectl kai describe NAME)";
+const EARLIER: &str =
+    "each version of this program installs its own: an earlier one is the way back";
+const BACK: &str = "take the earlier version of this program, and there: kubectl kai install";
+
+/// Says why a command is absent, and the way instead.
+pub(super) fn absent(typed: &str, path: &str) -> Option<(&'static str, &'static str)> {
+    let found = ABSENT.iter().find(|(above, word, ..)| *above == path && *word == typed);
+    found.map(|(_, _, why, way)| (*why, *way))
+}
+
 /// The commands of a command line, program name first, with a blank before each: ` queues create`.
 pub(super) fn path(argv: &[OsString]) -> String {
     let root = super::Cli::command();

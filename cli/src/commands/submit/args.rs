@@ -24,7 +24,7 @@ pub struct Flags {
 #[group(skip)]
 pub(crate) struct Args {
     /// Kind (job, pytorch, ray, jobset, ...; see below) and name; without a kind it is a job
-    #[arg(value_name = "KIND NAME", num_args = 0..=2, index = 1)]
+    #[arg(value_name = "KIND NAME", num_args = 0..=2, index = 1, help_heading = None::<&str>)]
     pub(crate) names: Vec<String>,
     /// Manifests to submit, of any kind: a file, a folder, an address on the web, or - for standard input; repeatable
     #[arg(short, long = "filename", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "What")]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "IMAGE", help_heading = "What")]
     pub(crate) image: Option<String>,
     /// Command of the container, after --
-    #[arg(last = true, value_name = "COMMAND", index = 2)]
+    #[arg(last = true, value_name = "COMMAND", index = 2, help_heading = None::<&str>)]
     pub(crate) command: Vec<String>,
     /// GPUs of each worker: 2, 0.5, 0.25x4 (a quarter of each of four), 8Gi, 8Gix2, mig:1g.10gb, H100:4; of other makers amd:2, gaudi:2, RESOURCE:2, and by DRA dra:CLASS:2
     #[arg(short, long, value_name = "GPUS", allow_hyphen_values = true, help_heading = "What")]
@@ -189,7 +189,7 @@ pub(crate) enum Until {
 /// Says whether anything is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DryRun {
-    /// It is.
+    /// Create it.
     #[default]
     None,
     /// Only rendered and checked here, of the kinds that the cluster serves.

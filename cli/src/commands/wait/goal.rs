@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::Value;
 
 use crate::print::error::Exit;
@@ -83,17 +83,22 @@ impl TypedValueParser for GoalParser {
         value: &OsStr,
     ) -> Result<Goal, clap::Error> {
         let text = StringValueParser::new().parse_ref(command, arg, value)?;
-        let refused = |why: &str| {
-            let what = format!("invalid value '{text}' for '--for <STATE>'\n  {why}\n");
-            clap::Error::raw(ErrorKind::ValueValidation, what).with_cmd(command)
+        let refused = |known: &[&str]| {
+            let known = known.iter().map(|&one| one.to_owned()).collect();
+            let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+            error.insert(ContextKind::InvalidArg, ContextValue::String("--for".to_owned()));
+            error.insert(ContextKind::InvalidValue, ContextValue::String(text.clone()));
+            error.insert(ContextKind::ValidValue, ContextValue::Strings(known));
+            error
         };
         let Some(place) = text.strip_prefix("position=") else {
-            return Goal::from_str(&text, false).map_err(|_| {
-                refused("one of scheduled, running, complete, failed, deleted, position=N")
-            });
+            let states = ["scheduled", "running", "complete", "failed", "deleted", "position=N"];
+            return Goal::from_str(&text, false).map_err(|_| refused(&states));
         };
         let place = place.parse().ok().filter(|place| *place > 0);
-        place.map(Goal::Position).ok_or_else(|| refused("position=1 is the first to be tried"))
+        place
+            .map(Goal::Position)
+            .ok_or_else(|| refused(&["position=1 (the first to be tried)", "position=2", "..."]))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -194,6 +194,12 @@ fn parse(typed: &str) -> Result<Mount, Problem> {
         Problem::new(number::VALUE, Exit::Usage, what).fix(FORMS)
     };
     let (scheme, rest) = typed.split_once("://").unwrap_or(("pvc", typed));
+    if typed.starts_with('/') {
+        // As docker has it; a folder of whatever node it comes to is seldom what is meant here, so it is not taken for it.
+        let what = format!("-m \"{typed}\": a folder of the node begins with host://");
+        return Err(Problem::new(number::VALUE, Exit::Usage, what)
+            .fix(format!("-m host://{typed}   or   a claim: -m pvc://CLAIM:/PATH")));
+    }
     let (rest, is_read_only) = match rest.strip_suffix(":ro") {
         Some(rest) => (rest, true),
         None => (rest.strip_suffix(":rw").unwrap_or(rest), false),
@@ -208,6 +214,9 @@ fn parse(typed: &str) -> Result<Mount, Problem> {
     let volume = match scheme {
         "pvc" => {
             let (claim, dir) = from.split_once('/').map_or((from, ""), |parts| parts);
+            if claim.contains(':') {
+                return Err(wrong("the name of a claim has no : in it"));
+            }
             check_name("-m", claim).map_err(|problem| problem.line(format!("in {typed}")))?;
             if dir.split('/').any(|part| part == "..") {
                 return Err(wrong("the folder of a claim has no .. in it"));
