@@ -22,6 +22,8 @@ use crate::print::output::{Output, Style, clean};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Sets how long a chapter stands on a terminal before the next begins.
 const READING: Duration = Duration::from_millis(1800);
+/// The longest that the end of a chapter waits on a pipe for pods that start.
+const SETTLED: Duration = Duration::from_secs(2);
 /// Sets how often the live region is redrawn at most, and news told on a pipe.
 const FRAME: Duration = Duration::from_millis(60);
 const NEWS: Duration = Duration::from_millis(400);
@@ -119,22 +121,20 @@ impl<'a> Stage<'a> {
     /// Begins a chapter.
     pub(super) async fn chapter(&mut self, number: usize, title: &str) -> Result<(), Stop> {
         self.rest(READING).await?;
+        self.settle().await?;
         self.chapter = format!("{number}, {title}");
-        self.line("")?;
-        let heading = format!("{number}  {title}");
-        self.line(&Style::Bold.paint(&heading))?;
-        Ok(())
+        let heading = Style::Bold.paint(&format!("{number}  {title}"));
+        Ok(self.paragraph(&[String::new(), heading])?)
     }
 
     /// Types a command and runs it as the CLI would; prints what it wrote to stdout.
     pub(super) async fn run(&mut self, words: &[&str]) -> Result<Said, Stop> {
-        for line in command_lines(words, self.columns()) {
-            self.line(&line)?;
-        }
+        self.paragraph(&command_lines(words, self.columns()))?;
         let said = self.ask(words).await;
-        for line in said.stdout.lines() {
-            self.line(&format!("   {}", clean(line)))?;
-        }
+        // What a command says stands below it, and what it brings about below that.
+        let lines: Vec<String> =
+            said.stdout.lines().map(|line| format!("   {}", clean(line))).collect();
+        self.print(&lines)?;
         Ok(said)
     }
 
@@ -237,6 +237,19 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
+    /// On a pipe, waits until what this chapter placed runs, so that it is told of here and not in the next one.
+    async fn settle(&mut self) -> Result<(), Stop> {
+        let start = Instant::now();
+        while !self.screen.is_live()
+            && start.elapsed() < SETTLED
+            && self.watcher.now().is_any_starting()
+        {
+            self.show()?;
+            self.watcher.changed(FRAME).await;
+        }
+        Ok(self.flush(Duration::ZERO)?)
+    }
+
     /// A chapter's failure.
     pub(super) fn missed(&self, what: impl Into<String>) -> Stop {
         Stop::Missed { chapter: self.chapter.clone(), what: what.into() }
@@ -244,18 +257,12 @@ impl<'a> Stage<'a> {
 
     /// Says a paragraph of the story, wrapped.
     pub(super) fn say(&mut self, text: &str) -> Result<(), Error> {
-        for line in wrap(text, self.columns(), "") {
-            self.line(&line)?;
-        }
-        Ok(())
+        self.paragraph(&wrap(text, self.columns(), ""))
     }
 
     /// Says what happened in a chapter, wrapped and indented.
     pub(super) fn tell(&mut self, text: &str) -> Result<(), Error> {
-        for line in wrap(text, self.columns(), "   ") {
-            self.line(&line)?;
-        }
-        Ok(())
+        self.paragraph(&wrap(text, self.columns(), "   "))
     }
 
     /// Says something beside the story.
@@ -265,9 +272,18 @@ impl<'a> Stage<'a> {
 
     /// Prints one line of the story.
     pub(super) fn line(&mut self, text: &str) -> Result<(), Error> {
+        self.paragraph(&[text.to_owned()])
+    }
+
+    /// Prints lines that belong together: nothing is told between them.
+    fn paragraph(&mut self, lines: &[String]) -> Result<(), Error> {
         self.flush(Duration::ZERO)?;
+        self.print(lines)
+    }
+
+    fn print(&mut self, lines: &[String]) -> Result<(), Error> {
         let witness = self.watcher.now();
-        self.screen.say(&mut self.context.out, &witness, text)
+        lines.iter().try_for_each(|line| self.screen.say(&mut self.context.out, &witness, line))
     }
 
     /// Ends the live region, so that plain lines can follow.

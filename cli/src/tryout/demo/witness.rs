@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::Pod;
 use kai_api::explanation::Explanation;
-use kai_api::names::{annotation, label};
+use kai_api::names::{annotation, label, namespace};
 use kai_api::pod_group::PodGroup;
 use kai_api::quantity::Quantity;
 use kai_sandbox::nodes::group::Spec;
@@ -116,7 +116,12 @@ impl Witness {
             seen.ended = Some(now);
             self.leave(&mut seen);
         }
-        if phase != seen.phase && matches!(phase.as_str(), "Running" | "Succeeded" | "Failed") {
+        // A pod that reserves a device is part of how shares are kept, not of the story.
+        let is_told = pod.namespace().as_deref() != Some(namespace::RESERVATION);
+        if is_told
+            && phase != seen.phase
+            && matches!(phase.as_str(), "Running" | "Succeeded" | "Failed")
+        {
             self.news.push((seen.workload.clone(), word(&phase)));
         }
         seen.phase = phase;
@@ -162,6 +167,12 @@ impl Witness {
         let pod = self.of(workload).find(|pod| pod.node.is_none())?;
         let gang = self.gangs.get(pod.group.as_ref()?)?;
         Some((gang.explanation.clone()?, gang.message.clone()?))
+    }
+
+    /// Tells whether a pod has a node and does not run yet.
+    pub(super) fn is_any_starting(&self) -> bool {
+        let is_new = |pod: &Seen| matches!(pod.phase.as_str(), "" | "Pending");
+        self.pods.values().any(|pod| pod.node.is_some() && is_new(pod))
     }
 
     /// The pods of a workload, by name.
