@@ -108,3 +108,49 @@ fn the_time_to_wait_is_over_when_it_is_over() {
     assert!(rest.contains("still waiting after"), "{rest}");
     assert!(begin.elapsed() < Duration::from_secs(10), "it took {:?}", begin.elapsed());
 }
+
+#[test]
+fn what_is_watched_is_told_at_once_after_a_long_quiet_and_after_an_outage() {
+    let world = World::start();
+    world.run("submit job first --gpu 1 --image busybox -- sleep 10000");
+    let mut watch = world.command("list -w");
+    let mut lines = BufReader::new(watch.stdout.take().expect("it is piped")).lines();
+    let mut until_runs = |name: &str| {
+        let runs = |line: &str| line.starts_with(name) && line.contains("Running");
+        while !runs(&lines.next().expect("it goes on").expect("it is text")) {}
+    };
+    until_runs("first");
+    let quiet = Duration::from_secs(10);
+    std::thread::sleep(quiet);
+    let begin = Instant::now();
+    world.run("submit job second --gpu 1 --image busybox -- sleep 10000");
+    until_runs("second");
+    assert!(begin.elapsed() < quiet, "it took {:?}", begin.elapsed());
+
+    world.proxy.cut_after(Duration::ZERO);
+    let mut talk = BufReader::new(watch.stderr.take().expect("it is piped")).lines();
+    let mut until_said = |what: &str| {
+        while !talk.next().expect("it goes on").expect("it is text").contains(what) {}
+    };
+    until_said("trying again until it does");
+    until_said("the API server answers again");
+    world.run("submit job third --gpu 1 --image busybox -- sleep 10000");
+    until_runs("third");
+    // It would go on for ever.
+    let _gone = watch.kill().and_then(|()| watch.wait());
+}
+
+#[test]
+fn a_command_in_a_rank_whose_connection_breaks_is_no_longer_waited_for() {
+    for words in ["exec long -- sleep 1000", "exec long --all-ranks -- sleep 1000"] {
+        let world = World::start();
+        world.run("submit job long --workers 2 --gpu 1 --image busybox -- sleep 10000");
+        world.run("wait long --for running");
+        let exec = world.command(words);
+        world.proxy.cut_after(Duration::from_secs(3));
+        let output = exec.wait_with_output().expect("it ended");
+        let talk = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(8), "{words}: {talk}");
+        assert!(talk.contains("broke off"), "{words}: {talk}");
+    }
+}

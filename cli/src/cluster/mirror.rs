@@ -25,6 +25,8 @@ use super::{Answer, Call, Failure, Refusal, Select};
 const FRESH: Duration = Duration::from_secs(10);
 /// The longest pause between two tries of a watch.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// A watch that was not refused again for so long is open.
+const QUIET_MAX: Duration = Duration::from_secs(8);
 
 /// An object as it is kept: its JSON as text, which takes less than what it is read into.
 type Packed = Box<[u8]>;
@@ -59,8 +61,8 @@ impl Drop for List {
 #[derive(Debug, Default)]
 struct News {
     changed: Notify,
-    /// Says why a watch hears nothing, by its list.
-    troubles: Mutex<BTreeMap<String, String>>,
+    /// Says why a watch hears nothing, by its list, and when it was last tried in vain.
+    troubles: Mutex<BTreeMap<String, (String, Instant)>>,
 }
 
 /// Drops what nobody reads of an object, before it is kept.
@@ -150,7 +152,9 @@ impl Mirror {
     /// Says why what is here may be old; `None` while all watches hear the server.
     pub(crate) fn trouble(&self) -> Option<String> {
         let troubles = self.news.troubles.lock().unwrap_or_else(PoisonError::into_inner);
-        troubles.values().next().cloned()
+        // A watch that is open again says so with its next news alone; one that is not has failed again by now.
+        let mut lasting = troubles.values().filter(|(_, at)| at.elapsed() < QUIET_MAX);
+        lasting.next().map(|(why, _)| why.clone())
     }
 
     fn open(
@@ -301,7 +305,7 @@ impl News {
     fn trouble(&self, key: &str, why: Option<String>) {
         let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = match why {
-            Some(why) => troubles.insert(key.to_owned(), why).is_none(),
+            Some(why) => troubles.insert(key.to_owned(), (why, Instant::now())).is_none(),
             None => troubles.remove(key).is_some(),
         };
         if is_new {

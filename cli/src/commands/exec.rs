@@ -3,7 +3,9 @@
 mod converse;
 mod terminal;
 
-use futures::future::BoxFuture;
+use std::pin::pin;
+
+use futures::future::{self, BoxFuture};
 use futures::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
@@ -175,12 +177,21 @@ impl Session<'_> {
         let command: Vec<&str> = self.args.command.iter().map(String::as_str).collect();
         let params = AttachParams::default().stdin(false).stdout(true).stderr(true);
         let mut process = self.open(source, &command, params).await?;
-        let status = process.take_status();
+        let mut status = pin!(converse::said(process.take_status()));
         let (stdout, stderr) = (process.stdout(), process.stderr());
-        tokio::join!(pass(stdout, source, lines.clone()), pass(stderr, source, lines));
-        let status = match status {
-            Some(status) => status.await,
-            None => None,
+        let passed = future::join(pass(stdout, source, lines.clone()), pass(stderr, source, lines));
+        let mut passed = pin!(passed);
+        let status = tokio::select! {
+            _ = &mut passed => status.await,
+            status = &mut status => {
+                // Where the connection breaks, nothing ends what is read of it.
+                if status.is_none() {
+                    let _some = tokio::time::timeout(converse::LEFT, passed).await;
+                } else {
+                    passed.await;
+                }
+                status
+            }
         };
         ended(status, source)
     }

@@ -56,8 +56,13 @@ pub(crate) async fn show(
             .fix("-w, which prints what changes below")
             .into());
     }
-    let mut view =
-        View { format, list: list.clone(), screen: watch.live.then(Screen::default), seen: None };
+    let mut view = View {
+        format,
+        list: list.clone(),
+        screen: watch.live.then(Screen::default),
+        seen: None,
+        is_away: false,
+    };
     let ended = tokio::select! {
         biased;
         () = stopped() => Ok(Exit::Interrupted),
@@ -99,13 +104,16 @@ async fn go_on(
             report.arrange(&view.list)?;
             view.take(report, mirror.trouble(), &mut context.out)?;
         }
-        let rest = TICK.max(begin.elapsed() * REST);
+        let took = begin.elapsed();
+        let rest = TICK.max(took * REST);
         if view.screen.is_some() {
             tokio::select! { () = mirror.changed() => {}, () = tokio::time::sleep(rest) => continue }
+        } else if view.is_away {
+            tokio::select! { () = mirror.changed() => {}, () = tokio::time::sleep(TICK) => {} }
         } else {
             mirror.changed().await;
         }
-        tokio::time::sleep(CROWD.max(begin.elapsed())).await;
+        tokio::time::sleep(CROWD.max(took)).await;
     }
 }
 
@@ -124,6 +132,8 @@ struct View {
     list: ListFlags,
     screen: Option<Screen>,
     seen: Option<Seen>,
+    /// Tells whether it was said that the server does not answer.
+    is_away: bool,
 }
 
 impl View {
@@ -146,6 +156,7 @@ impl View {
             self.seen = Some(Seen::Page(String::new()));
             return Ok(());
         }
+        self.tell(trouble.as_deref(), out);
         match (&self.format, &report.body) {
             (Format::Table | Format::Wide | Format::Name | Format::Csv, Body::Table(table)) => {
                 let rows = rows(table);
@@ -178,6 +189,20 @@ impl View {
             }
         }
         Ok(())
+    }
+
+    /// Says once that the server does not answer, and once that it does again.
+    fn tell(&mut self, trouble: Option<&str>, out: &mut Output) {
+        match trouble {
+            Some(why) if !self.is_away => {
+                out.warn(&format!(
+                    "the API server does not answer: {why}; trying again until it does"
+                ));
+            }
+            None if self.is_away => out.talk("the API server answers again"),
+            Some(_) | None => {}
+        }
+        self.is_away = trouble.is_some();
     }
 
     /// Prints the rows that are new or changed, and those that are gone.
@@ -256,7 +281,8 @@ mod tests {
     /// Says what is printed of one state after the other.
     fn check(output: &str, states: &[&[&str]], expect: &str) {
         let format = Format::read(Some(output)).expect("a form");
-        let mut view = View { format, list: ListFlags::default(), screen: None, seen: None };
+        let mut view =
+            View { format, list: ListFlags::default(), screen: None, seen: None, is_away: false };
         let said =
             page(|out| states.iter().try_for_each(|rows| view.take(report(rows), None, out)));
         assert_eq!(said.expect("it prints"), expect, "-o {output}");

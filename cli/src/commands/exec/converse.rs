@@ -1,6 +1,8 @@
 //! A process elsewhere and the terminal here: what is typed goes there, what it prints comes here.
 
 use std::io::{self, Read as _};
+use std::pin::pin;
+use std::time::Duration;
 
 use futures::SinkExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
@@ -12,6 +14,8 @@ use super::terminal::{Raw, Resizes};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 
+/// Sets how long what has arrived of a broken connection is waited for.
+pub(super) const LEFT: Duration = Duration::from_millis(500);
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 16 * 1024;
 
@@ -36,9 +40,13 @@ pub(crate) async fn converse(
     let mut sizes = process.terminal_size();
     let (mut stdout, mut stderr) = (process.stdout(), process.stderr());
     let mut bytes = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
-    let status = process.take_status();
+    let mut status = pin!(said(process.take_status()));
+    let (mut told, mut is_told) = (None, false);
     while stdout.is_some() || stderr.is_some() {
         tokio::select! {
+            ended = &mut status, if !is_told => (told, is_told) = (ended, true),
+            // Where the connection breaks, nothing ends what is read of it.
+            () = tokio::time::sleep(LEFT), if is_told && told.is_none() => return Ok(None),
             count = read(&mut stdout, &mut bytes.0) => match count {
                 0 => stdout = None,
                 count => context.out.bytes(&bytes.0[..count])?,
@@ -63,10 +71,15 @@ pub(crate) async fn converse(
             },
         }
     }
-    Ok(match status {
+    Ok(if is_told { told } else { status.await })
+}
+
+/// Waits for how a process ended; `None` once the connection has broken without a word of it.
+pub(super) async fn said(status: Option<impl Future<Output = Option<Status>>>) -> Option<Status> {
+    match status {
         Some(status) => status.await,
         None => None,
-    })
+    }
 }
 
 /// Reads; 0 at the end. Nothing comes from a reader that is not there.
