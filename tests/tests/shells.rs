@@ -53,13 +53,15 @@ const SHELLS: [Shell; 3] = [
 ];
 
 /// Lists what is typed before Tab, and what the screen shows then.
-const CASES: [(&str, &[&str]); 12] = [
+const CASES: [(&str, &[&str]); 14] = [
     ("kubectl-kai que", &["kubectl-kai queues"]),
     ("kubectl kai que", &["kubectl kai queues"]),
     ("kubectl kai submit pyt", &["submit pytorch"]),
     ("kubectl kai list --kind tenso", &["--kind tensorflow"]),
     ("kubectl kai submit job x --queue ", &["team-a", "8 GPU", "team-b"]),
     ("kubectl kai queues set ", &["research", "team-a"]),
+    ("kubectl kai queues create x --parent res", &["--parent research"]),
+    ("kubectl kai submit -f mani", &["submit -f manifest.yaml"]),
     ("kubectl kai describe ", &["alpha", "pytorchjob Running", "omega", "job Running"]),
     ("kubectl kai logs alpha --rank ", &["master-0", "worker-0"]),
     ("kubectl kai list -n kube-s", &["-n kube-system"]),
@@ -83,6 +85,7 @@ impl Home {
         let bin = folder.path().join("bin");
         fs::create_dir(&bin).expect("the folder is ours");
         symlink(binary("kubectl-kai"), bin.join("kubectl-kai")).expect("the folder is ours");
+        fs::write(folder.path().join("manifest.yaml"), "").expect("the folder is ours");
         let path = format!("{}:{}", bin.display(), env::var("PATH").unwrap_or_default());
         let home = Self { folder, path, sandbox };
         home.run(&["completion", "install", "--shim-dir", &bin.display().to_string()]);
