@@ -12,6 +12,7 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
 use crate::print::output::{Output, escaped};
+use crate::print::page::wrap;
 use crate::print::report::{Body, Report, Table};
 use crate::print::screen::Screen;
 use crate::print::table::Cell;
@@ -152,7 +153,9 @@ impl View {
             };
             let trouble = trouble.map(|why| format!("the API server does not answer: {why}"));
             let below = report.warnings.iter().chain(&report.footer).cloned().chain(trouble);
-            screen.draw(&text, &below.collect::<Vec<_>>(), out)?;
+            let columns = out.columns();
+            let below: Vec<String> = below.flat_map(|line| wrap(&line, columns)).collect();
+            screen.draw(&text, &below, out)?;
             self.seen = Some(Seen::Page(String::new()));
             return Ok(());
         }
