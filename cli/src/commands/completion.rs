@@ -204,6 +204,9 @@ fn globals(words: &[OsString]) -> Globals {
     globals
 }
 
+/// The script that packages of this program bring in place of the link.
+const PACKAGED: &[u8] = include_bytes!("../../../completions/kubectl_complete-kai");
+
 fn shim(dir: Option<&Path>) -> Result<(PathBuf, PathBuf), Error> {
     let program = std::env::current_exe().map_err(|e| {
         Problem::new(
@@ -219,7 +222,8 @@ fn shim(dir: Option<&Path>) -> Result<(PathBuf, PathBuf), Error> {
 
 fn install(dir: Option<&Path>, context: &mut Context) -> Result<Exit, Error> {
     let (program, link) = shim(dir)?;
-    if std::fs::read_link(&link).is_ok_and(|target| target == program) {
+    let is_packaged = std::fs::read(&link).is_ok_and(|text| text == PACKAGED);
+    if is_packaged || std::fs::read_link(&link).is_ok_and(|target| target == program) {
         context.out.talk(&format!("{} is there already", link.display()));
         return Ok(Exit::Ok);
     }
