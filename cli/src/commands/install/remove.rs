@@ -284,11 +284,17 @@ async fn running(cluster: &Cluster) -> Result<Vec<String>, Error> {
         .collect())
 }
 
+/// Says how many pods are not finished.
+fn unfinished(pods: &[String]) -> String {
+    let are = if pods.len() == 1 { "is" } else { "are" };
+    format!("{} of the scheduler {are} not finished", count(pods.len(), "pod"))
+}
+
 fn refusal(running: &[String]) -> Error {
     let shown = running.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     let more = running.len().saturating_sub(3);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let what = format!("pods of the scheduler that are not finished: {}", running.len());
+    let what = unfinished(running);
     Problem::new(number::QUEUE_IN_USE, Exit::Conflict, what)
         .line(format!("{shown}{more}"))
         .line("running pods would go on, waiting ones would wait for ever")
@@ -312,8 +318,6 @@ fn say_plan(present: &[Present], args: &Args, running: &[String], context: &mut 
         context.out.warn("with the CRDs go ALL queues, PodGroups, topologies, shards and settings");
     }
     if !running.is_empty() {
-        context
-            .out
-            .warn(&format!("pods of the scheduler that are not finished: {}", running.len()));
+        context.out.warn(&unfinished(running));
     }
 }
