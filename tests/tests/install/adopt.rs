@@ -1,16 +1,22 @@
 //! KAI v0.17 is found, named, taken over, and put back: what goes is said before, what users have stays as it is.
 
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 
 use anyhow::Result;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::{Compression, write::GzEncoder};
 use http::Method;
 use kai_tests::stage::scene::documents;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Bench, DEPLOYMENTS, Objects};
 
 const WEBHOOK: &str =
     "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mutating-kai-admission";
+const MAPS: &str = "/api/v1/namespaces/kai-scheduler/configmaps";
+const MAP: &str = "/api/v1/namespaces/kai-scheduler/configmaps/kai-adopted";
+const SEAL: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles/kai-adopted";
+const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 const ACCOUNT: &str =
     "/api/v1/namespaces/kai-resource-reservation/serviceaccounts/kai-resource-reservation";
 /// Objects that must come through unchanged.
@@ -28,6 +34,7 @@ async fn an_installed_kai_is_taken_over() -> Result<()> {
     bench.apply("kai.yaml").await?;
     is_refused_without_the_flag(&bench)?;
     the_plan_names_what_goes(&bench).await?;
+    what_somebody_wrote_is_not_created(&bench).await?;
     let kept = versions(&bench).await?;
     let theirs = of_kai(&bench.objects).await?;
     let account = bench.find(ACCOUNT).await?;
@@ -104,6 +111,7 @@ async fn it_is_given_back(bench: &Bench, theirs: &[Value]) -> Result<()> {
     assert_eq!(of_kai(&bench.objects).await?, before, "a dry run changes nothing");
     bench.kai("install release")?.expect(2, &["-y"]);
     bench.kai("install remove --dry-run")?.expect(0, &["install release would give it back"]);
+    what_was_changed_since_is_not_created(bench).await?;
     bench.kai("install release -y --wait=false")?.expect(0, &["of KAI given back"]);
     let after = of_kai(&bench.objects).await?;
     for (was, is) in theirs.iter().zip(&after) {
@@ -117,12 +125,83 @@ async fn it_is_given_back(bench: &Bench, theirs: &[Value]) -> Result<()> {
         ["binder", "kai-operator", "kai-scheduler-default"]
     );
     bench.kai("install release -y")?.expect(0, &["Nothing to give back"]);
+    for path in [MAP, SEAL] {
+        assert_eq!(bench.find(path).await?, Value::Null, "{path}");
+    }
     // Back and forth is no one-way road.
     bench.kai("install apply -y --wait=false")?.expect(9, &["--adopt"]);
     bench.kai("install apply --adopt -y --wait=false")?.expect(0, &["Installed"]);
-    let map = "/api/v1/namespaces/kai-scheduler/configmaps/kai-adopted";
-    bench.send(Method::DELETE, map, &Value::Null).await?;
+    bench.send(Method::DELETE, MAP, &Value::Null).await?;
     bench.kai("install release -y")?.expect(3, &["is not known", "helm upgrade"]);
+    Ok(())
+}
+
+/// Packs objects as the record of a switch has them.
+fn packed(rows: &Value) -> Result<String> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(rows.to_string().as_bytes())?;
+    Ok(BASE64_STANDARD.encode(gzip.finish()?))
+}
+
+/// Rows of a record that would give somebody all rights: each with what is said of it.
+fn planted() -> [(Value, &'static str); 4] {
+    let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": "evil"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "kai-scheduler"}]});
+    let mut of_ours = binding.clone();
+    of_ours["metadata"]["name"] = json!("kai-scheduler");
+    let pod = json!({"containers": [{"name": "c", "image": "i"}], "hostPID": true});
+    let template = json!({"metadata": {"labels": {"app": "a"}}, "spec": pod});
+    let daemon = json!({"apiVersion": "apps/v1", "kind": "DaemonSet",
+        "metadata": {"name": "binder", "namespace": "kube-system"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template}});
+    [
+        (
+            json!([{"was": "removed", "object": binding}]),
+            "no clusterrolebinding.rbac.authorization.k8s.io/evil",
+        ),
+        (
+            json!([{"was": "changed", "object": binding}]),
+            "no clusterrolebinding.rbac.authorization.k8s.io/evil",
+        ),
+        (json!([{"was": "removed", "object": daemon}]), "no daemonset.apps/binder in kube-system"),
+        // KAI may have had such a one.
+        (
+            json!([{"was": "changed", "object": of_ours}]),
+            "its checksum is not in clusterrole/kai-adopted",
+        ),
+    ]
+}
+
+/// Whoever may write `ConfigMap`s beside the daemons gets no object made by whoever gives back.
+async fn what_somebody_wrote_is_not_created(bench: &Bench) -> Result<()> {
+    let bindings = bench.names(BINDINGS).await?;
+    for (rows, what) in planted() {
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kai-adopted"},
+            "binaryData": {"objects.json.gz": packed(&rows)?}});
+        bench.send(Method::POST, MAPS, &map).await?;
+        let parts = ["is not what --adopt wrote", what, "your rights"];
+        bench.kai("install release -y")?.expect(9, &parts);
+        if what.contains("evil") {
+            bench.kai("install apply --adopt -y")?.expect(9, &parts);
+        }
+        bench.send(Method::DELETE, MAP, &Value::Null).await?;
+    }
+    assert_eq!(bench.names(BINDINGS).await?, bindings);
+    assert_eq!(bench.names(DEPLOYMENTS).await?.len(), 3, "KAI runs");
+    Ok(())
+}
+
+/// The same of a record that --adopt did write.
+async fn what_was_changed_since_is_not_created(bench: &Bench) -> Result<()> {
+    let was = bench.find(MAP).await?["binaryData"].clone();
+    for (rows, what) in planted() {
+        let changed = json!({"binaryData": {"objects.json.gz": packed(&rows)?}});
+        bench.send(Method::PATCH, MAP, &changed).await?;
+        bench.kai("install release -y")?.expect(9, &[what]);
+    }
+    bench.send(Method::PATCH, MAP, &json!({"binaryData": was})).await?;
     Ok(())
 }
 
@@ -172,7 +251,7 @@ async fn versions(bench: &Bench) -> Result<Vec<Value>> {
 
 /// A registration that fails closed keeps pods from being made: it is found without any Deployment.
 async fn a_webhook_that_is_left_is_named(bench: &Bench) -> Result<()> {
-    let webhook = serde_json::json!({"apiVersion": "admissionregistration.k8s.io/v1",
+    let webhook = json!({"apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "kai-queue-validation-v2"},
         "webhooks": [{"name": "queue-validation.kai.scheduler", "failurePolicy": "Fail", "sideEffects": "None",
             "admissionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:9/x"},

@@ -25,10 +25,10 @@ use tokio::{
 
 use super::{Bench, DEPLOYMENTS, NAMESPACES, TIMEOUT};
 
-const PODS: &str = "/api/v1/namespaces/default/pods";
-const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
-const QUEUES: &str = "/apis/scheduling.run.ai/v2/queues";
-const GROUPS: &str = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
+pub(super) const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(super) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
+pub(super) const QUEUES: &str = "/apis/scheduling.run.ai/v2/queues";
+pub(super) const GROUPS: &str = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
 const SHARDS: &str = "/apis/kai.scheduler/v1/schedulingshards";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
@@ -69,13 +69,13 @@ async fn an_installation_lives() -> Result<()> {
 }
 
 /// A cluster whose kubelets are simulated, with the daemons that its Deployments describe.
-struct Life {
-    daemons: BTreeMap<String, Daemon>,
+pub(super) struct Life {
+    pub(super) daemons: BTreeMap<String, Daemon>,
     /// Port at which the API server asks the podgrouper.
     webhook: u16,
     binder: JoinHandle<()>,
     _nodes: Daemon,
-    bench: Bench,
+    pub(super) bench: Bench,
 }
 
 impl Drop for Life {
@@ -85,7 +85,7 @@ impl Drop for Life {
 }
 
 impl Life {
-    async fn start() -> Result<Option<Self>> {
+    pub(super) async fn start() -> Result<Option<Self>> {
         let Some(bench) = Bench::start().await? else { return Ok(None) };
         let nodes = start_nodes(&bench.plane, "3xH100:8")?;
         let webhook = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -115,7 +115,7 @@ impl Life {
     }
 
     /// Runs what each Deployment says in place of what ran before, as its pods do, and waits until these are ready.
-    async fn roll_out(&mut self) -> Result<()> {
+    pub(super) async fn roll_out(&mut self) -> Result<()> {
         for name in self.bench.names(DEPLOYMENTS).await? {
             self.start_from(&name).await?;
         }
@@ -158,7 +158,7 @@ impl Life {
     }
 
     /// Waits until a gang of two runs.
-    async fn gang(&self, name: &str) -> Result<()> {
+    pub(super) async fn gang(&self, name: &str) -> Result<()> {
         let metadata = json!({"name": name, "labels": {"kai.scheduler/queue": "default-queue"},
             "annotations": {"kai.scheduler/batch-min-member": "2"}});
         let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata,
@@ -243,7 +243,7 @@ impl Life {
         .await
     }
 
-    async fn wait_until(
+    pub(super) async fn wait_until(
         &self,
         what: &str,
         mut done: impl AsyncFnMut(&Self) -> Result<bool>,

@@ -9,6 +9,7 @@ mod leader;
 mod life;
 mod monitoring;
 mod remove;
+mod switched;
 
 use std::{path::Path, process::Output, time::Duration};
 

@@ -17,6 +17,7 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/kai-scheduler/configmaps";
 async fn what_others_use_stays_and_the_rest_goes() -> Result<()> {
     let Some(bench) = Bench::start().await? else { return Ok(()) };
     bench.kai("install apply -y --wait=false")?.expect(0, &[]);
+    bench.kai("install release -y")?.expect(0, &["nothing of KAI was taken over"]);
     dry_run(&bench).await?;
     what_may_not_be_read_may_be_in_use(&bench).await?;
     let group = json!({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",

@@ -1,6 +1,10 @@
 //! Writes down in the cluster what `install --adopt` takes over from KAI, so that `install release` can give it back.
 //!
-//! It is a `ConfigMap` beside the daemons: titles to be read, and the objects as they were, compressed.
+//! It is a `ConfigMap` beside the daemons: titles to be read, and the objects as they were, compressed. A seal says that
+//! nobody else wrote it: see `seal.rs`.
+
+mod known;
+pub(super) mod seal;
 
 use std::io::{self, Read as _, Write as _};
 
@@ -11,10 +15,12 @@ use serde_json::{Value, json};
 
 use super::kai_v017::{self, Installation};
 use super::manifest::{self, Group, Item, Options};
-use super::plan::{self, Entry, Plan, State};
+use super::plan::{self, Entry, Plan, Present, State};
+use super::status::first;
 use crate::cluster::{Call, Cluster, Resource};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
+use known::Known;
 
 /// Names the `ConfigMap`.
 pub(super) const NAME: &str = "kai-adopted";
@@ -81,6 +87,12 @@ impl Was {
         (self.fate, kind, self.item.title(), self.item.namespace().map(str::to_owned))
     }
 
+    /// As people read it: `clusterrole.rbac.authorization.k8s.io/a`, and the namespace.
+    fn title(&self) -> String {
+        let namespace = self.item.namespace().map(|name| format!(" in {name}")).unwrap_or_default();
+        format!("{}{namespace}", self.item.title())
+    }
+
     /// Tells whether it is a question that the API server is to ask.
     pub(super) fn is_webhook(&self) -> bool {
         self.item.resource.group == "admissionregistration.k8s.io"
@@ -117,6 +129,11 @@ impl Record {
         }
         kai.disowned().iter().for_each(|found| record.add(&found.object, Fate::Disowned));
         Ok(record)
+    }
+
+    /// Lists what KAI v0.17 does not install.
+    fn strange(&self, known: &Known) -> Vec<String> {
+        self.all.iter().filter(|was| !known.has(was)).map(Was::title).collect()
     }
 
     fn add(&mut self, object: &Value, fate: Fate) {
@@ -191,28 +208,50 @@ fn resource() -> Resource {
     Resource::new("v1", "ConfigMap", "configmaps")
 }
 
-/// Reads what was taken over from KAI, with the UID of what it is written in; `None` where nothing was.
+/// Holds what a switch has written down.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) record: Record,
+    /// The record as it is in the cluster.
+    packed: String,
+}
+
+/// Reads what was taken over from KAI; `None` where nothing was.
 ///
 /// # Errors
-/// It cannot be read, or something else has its name.
-pub(super) async fn read(
-    cluster: &Cluster,
-    namespace: &str,
-) -> Result<Option<(Record, String)>, Error> {
+/// It cannot be read, or somebody else wrote it.
+pub(super) async fn read(cluster: &Cluster, namespace: &str) -> Result<Option<Kept>, Error> {
     let resource = resource();
     let call = Call::new("get", &resource).namespace(Some(namespace)).name(NAME);
     let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
     let Some(live) = live else { return Ok(None) };
-    let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
-    let record = live["binaryData"][OBJECTS].as_str().and_then(Record::unpacked);
-    let record = record.ok_or_else(|| {
-        let namespace = clean(namespace);
-        let what = format!("configmap/{NAME} in namespace {namespace} is not what --adopt wrote");
-        Problem::new(number::FILE, Exit::Conflict, what)
-            .line(format!("{OBJECTS} in it holds the objects of KAI that were taken over"))
-            .fix(format!("kubectl get configmap {NAME} -n {namespace} -o yaml"))
-    })?;
-    Ok(Some((record, uid)))
+    let packed = live["binaryData"][OBJECTS].as_str().unwrap_or_default().to_owned();
+    let Some(record) = Record::unpacked(&packed) else {
+        let line = format!("{OBJECTS} in it holds the objects of KAI that were taken over");
+        return Err(foreign(namespace, line));
+    };
+    let strange = record.strange(&Known::read(cluster, namespace).await?);
+    if !strange.is_empty() {
+        let line = format!("KAI v0.17 installs no {}", clean(&first(&strange)));
+        return Err(foreign(namespace, line));
+    }
+    if !seal::read(cluster).await?.is_some_and(|seal| seal.fits(&packed)) {
+        let line = format!("its checksum is not in clusterrole/{NAME}, where --adopt writes it");
+        return Err(foreign(namespace, line));
+    }
+    Ok(Some(Kept { record, packed }))
+}
+
+/// Says that a record is not what a switch has written.
+fn foreign(namespace: &str, line: String) -> Error {
+    let namespace = clean(namespace);
+    let what = format!("configmap/{NAME} in namespace {namespace} is not what --adopt wrote");
+    let problem = Problem::new(number::FILE, Exit::Conflict, what);
+    problem
+        .line(line)
+        .line("nothing of it is used: it would be created with your rights")
+        .fix(format!("kubectl get configmap {NAME} -n {namespace} -o yaml   (and who wrote it; delete it if nobody needs it)"))
+        .into()
 }
 
 /// Writes down what a switch is about to remove and to change, before it does.
@@ -222,8 +261,17 @@ pub(super) async fn keep(
     plan: &Plan,
     options: &Options,
 ) -> Result<(), Error> {
+    let strange = record.strange(&Known::read(cluster, &options.namespace).await?);
+    if !strange.is_empty() {
+        let what = "what runs is not KAI v0.17, and could not be given back; nothing was changed";
+        return Err(Problem::new(number::EXISTS, Exit::Conflict, what)
+            .line(format!("KAI v0.17 installs no {}", clean(&first(&strange))))
+            .fix("remove it, or take it from kai-operator: its label app.kubernetes.io/managed-by, its owner kai-config")
+            .into());
+    }
     let earlier = read(cluster, &options.namespace).await?;
-    let earlier = earlier.map(|(record, _)| record).unwrap_or_default();
+    let before = earlier.as_ref().map(|kept| kept.packed.clone());
+    let earlier = earlier.map(|kept| kept.record).unwrap_or_default();
     let record = record.join(earlier.clone());
     if record == earlier {
         return Ok(());
@@ -232,15 +280,13 @@ pub(super) async fn keep(
         let what = "failed to write down what is taken over; nothing was changed";
         Problem::new(number::OTHER, Exit::Failure, what).line(error.to_string())
     })?;
-    let titles: Vec<_> = record
-        .all
-        .iter()
-        .map(|was| {
-            let namespace =
-                was.item.namespace().map(|name| format!(" in {name}")).unwrap_or_default();
-            format!("{} {}{namespace}\n", was.fate.word(), was.item.title())
-        })
-        .collect();
+    // Either may be there when this is interrupted.
+    let sealed: Vec<&str> = before.as_deref().into_iter().chain([packed.as_str()]).collect();
+    let seal = seal::read(cluster).await?;
+    if !seal.is_some_and(|seal| sealed.iter().all(|packed| seal.fits(packed))) {
+        put(cluster, &seal::item(&sealed), options).await?;
+    }
+    let titles = record.all.iter().map(|was| format!("{} {}\n", was.fate.word(), was.title()));
     let map = json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -251,7 +297,7 @@ pub(super) async fn keep(
             "annotations": { "kubernetes.io/description":
                 "What kubectl kai install --adopt has taken over from KAI; kubectl kai install release gives it back." },
         },
-        "data": { "objects": titles.concat() },
+        "data": { "objects": titles.collect::<String>() },
         "binaryData": { OBJECTS: packed },
     });
     // Where KAI lived elsewhere, our namespace is not there yet.
@@ -267,11 +313,26 @@ async fn put(cluster: &Cluster, item: &Item, options: &Options) -> Result<(), Er
     done.map(drop).map_err(|failure| plan::refused(cluster, item, None, &failure))
 }
 
-/// Forgets what was taken over: it is given back.
-pub(super) async fn forget(cluster: &Cluster, namespace: &str, uid: &str) -> Result<(), Error> {
-    let resource = resource();
-    let call = Call::new("delete", &resource).namespace(Some(namespace)).name(NAME);
-    cluster.delete(&call, uid, false).await.map(drop).map_err(|e| cluster.explain(&call, &e))
+/// Tells whether an object is the record of a switch, or its seal.
+pub(super) fn is_part(item: &Item) -> bool {
+    item.name() == NAME && matches!(item.resource.kind.as_str(), "ConfigMap" | "ClusterRole")
+}
+
+/// Finds the record of a switch and its seal, the seal first: both were made by us.
+pub(super) async fn parts(cluster: &Cluster, namespace: &str) -> Result<Vec<Present>, Error> {
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": NAME, "namespace": namespace}});
+    let mut parts = Vec::new();
+    for item in [seal::item(&[]), Item::new(Group::Rbac, map)] {
+        let call = plan::call(&item, "get");
+        let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
+        let live = live.filter(|live| plan::is_ours(live) && !plan::is_ending(live));
+        parts.extend(live.map(|live| {
+            let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+            Present { item, uid }
+        }));
+    }
+    Ok(parts)
 }
 
 #[cfg(test)]

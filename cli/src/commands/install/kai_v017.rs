@@ -19,19 +19,19 @@ use crate::print::output::clean;
 /// KAI's own Deployment; all others are its operator's.
 const OPERATOR: &str = "kai-operator";
 /// Beginnings of the names of KAI's webhook configurations.
-const WEBHOOKS: [&str; 4] = [
+pub(super) const WEBHOOKS: [&str; 4] = [
     "mutating-kai-admission",
     "validating-kai-admission",
     "kai-queue-validation-",
     "kai-podgroup-validation-",
 ];
 /// The kinds of webhook configurations with their plurals.
-const REGISTRATIONS: [(&str, &str); 2] = [
+pub(super) const REGISTRATIONS: [(&str, &str); 2] = [
     ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
     ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
 ];
 /// Kinds of what KAI's operator makes in its namespace beside Deployments, in the order in which they go.
-const MADE: [(&str, &str, &str); 6] = [
+pub(super) const MADE: [(&str, &str, &str); 6] = [
     ("apps/v1", "DaemonSet", "daemonsets"),
     ("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
     ("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
@@ -115,6 +115,10 @@ fn is_settings(owner: &Value) -> bool {
 
 /// Tells whether KAI's operator made an object; our podgrouper's are owned by shards as well.
 fn is_made_by_operator(object: &Value) -> bool {
+    // Kubernetes gives the slices of a Service its labels, and takes them with it.
+    if owners(object).any(|owner| owner["kind"] == "Service") {
+        return false;
+    }
     let manager = &object["metadata"]["labels"][label::MANAGED_BY];
     *manager == value::KAI_OPERATOR
         || (*manager != component::PODGROUPER

@@ -62,6 +62,12 @@ impl Entry {
     }
 }
 
+/// An object of the installation that is there.
+pub(super) struct Present {
+    pub(super) item: Item,
+    pub(super) uid: String,
+}
+
 /// All objects and what has to happen to them.
 #[derive(Debug)]
 pub(super) struct Plan {

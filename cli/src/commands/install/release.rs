@@ -15,9 +15,10 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::adopted::{self, Fate, Record, Was};
+use super::adopted::{self, Fate, Kept, Record, Was, seal};
 use super::manifest::{self, Component, Group, Item, Options};
-use super::remove::{self, Present};
+use super::plan::Present;
+use super::remove;
 use super::{apply, kai_v017, plan};
 use crate::cluster::queue::count;
 use crate::cluster::{Cluster, Failure, escape};
@@ -51,11 +52,10 @@ pub(super) struct Args {
 }
 
 /// Holds what goes, and what comes back.
+#[derive(Default)]
 struct Switch {
     ours: Vec<Present>,
-    record: Record,
-    /// Names what the record is written in, to be forgotten at the end.
-    uid: String,
+    kept: Kept,
 }
 
 /// Gives an installation back to KAI.
@@ -71,11 +71,16 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     let cluster = context.cluster().await?;
     let found = adopted::read(&cluster, &options.namespace).await?;
     let mut ours = remove::ours(&cluster, &options).await?;
-    let Some((record, uid)) = found else {
-        return nothing(&ours, &options, args.dry_run, context);
+    let Some(kept) = found else {
+        nothing(&cluster, &ours, &options, context).await?;
+        if !args.dry_run {
+            forget(&cluster, &options).await?;
+        }
+        report(&Switch::default(), args.dry_run, context)?;
+        return Ok(Exit::Ok);
     };
-    ours.retain(|present| goes(present, &record, &options));
-    let switch = Switch { ours, record, uid };
+    ours.retain(|present| goes(present, &kept.record, &options));
+    let switch = Switch { ours, kept };
     say_plan(&switch, context);
     if args.dry_run {
         report(&switch, true, context)?;
@@ -89,7 +94,7 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     done?;
     report(&switch, false, context)?;
     let ok = if context.out.is_ascii() { "ok" } else { "✔" };
-    let (gone, back) = (switch.ours.len(), switch.record.all.len());
+    let (gone, back) = (switch.ours.len(), switch.kept.record.all.len());
     let seconds = began.elapsed().as_secs_f32();
     context.out.talk(&format!(
         "  {} {} of ours removed, {back} of KAI given back   {seconds:.1}s",
@@ -105,29 +110,34 @@ fn goes(present: &Present, record: &Record, options: &Options) -> bool {
     let is_needed = item.resource.kind == "Namespace"
         && (item.name() == options.namespace
             || record.all.iter().any(|was| was.item.namespace() == Some(item.name())));
-    !is_needed && !record.keeps(item)
+    !is_needed && !adopted::is_part(item) && !record.keeps(item)
 }
 
-/// Says that nothing was written down: nothing is left to be given back, or it isn't known what.
-fn nothing(
+/// Says that nothing is there to be given back, or that it was written down and is lost.
+async fn nothing(
+    cluster: &Cluster,
     ours: &[Present],
     options: &Options,
-    dry: bool,
     context: &mut Context,
-) -> Result<Exit, Error> {
-    let namespace = clean(&options.namespace).into_owned();
-    if ours.iter().any(|present| present.item.group == Group::Daemons) {
-        let what = "what was there before this installation is not known";
-        return Err(Problem::new(number::NOT_INSTALLED, Exit::NotFound, what)
-            .line(format!("install --adopt writes down what it takes over, in configmap/{} in namespace {namespace}", adopted::NAME))
-            .line("that is not there: nothing was taken over, or by a version that did not write it down yet")
-            .fix("kubectl kai install remove --force, then KAI's own chart: helm upgrade --install   (queues and workloads stay)")
-            .into());
+) -> Result<(), Error> {
+    let namespace = clean(&options.namespace);
+    if !ours.iter().any(|present| present.item.group == Group::Daemons) {
+        context.out.talk(&format!("Nothing to give back in namespace {namespace}."));
+        return Ok(());
     }
-    context.out.talk(&format!("Nothing to give back in namespace {namespace}."));
-    let empty = Switch { ours: Vec::new(), record: Record::default(), uid: String::new() };
-    report(&empty, dry, context)?;
-    Ok(Exit::Ok)
+    if seal::read(cluster).await?.is_none() {
+        context.out.talk(&format!(
+            "Nothing to give back in namespace {namespace}: nothing of KAI was taken over.   (kubectl kai install remove takes out what is ours)"
+        ));
+        return Ok(());
+    }
+    let what = "what was there before this installation is not known any more";
+    let map = adopted::NAME;
+    Err(Problem::new(number::NOT_INSTALLED, Exit::NotFound, what)
+        .line(format!("install --adopt wrote down what it took over, in configmap/{map} in namespace {namespace}"))
+        .line(format!("clusterrole/{map} says so; the configmap is gone"))
+        .fix("kubectl kai install remove --force, then KAI's own chart: helm upgrade --install   (queues and workloads stay)")
+        .into())
 }
 
 fn say_plan(switch: &Switch, context: &mut Context) {
@@ -139,7 +149,7 @@ fn say_plan(switch: &Switch, context: &mut Context) {
     }
     for (fate, title) in [(Fate::Changed, "REVERT"), (Fate::Removed, "RESTORE")] {
         let mut head = title;
-        let of = switch.record.all.iter().filter(|was| was.fate == fate);
+        let of = switch.kept.record.all.iter().filter(|was| was.fate == fate);
         for (kind, names) in by_kind(of.map(|was| &was.item)) {
             super::say_names(head, &format!("{kind} "), &names, context);
             head = "";
@@ -166,7 +176,7 @@ fn by_kind<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<(String, Vec<String
 fn report(switch: &Switch, dry: bool, context: &mut Context) -> Result<(), Error> {
     let format = Format::read(context.globals.output.as_deref())?;
     let ours = switch.ours.iter().rev().map(|present| (&present.item, "removed"));
-    let theirs = switch.record.all.iter().map(|was| (&was.item, "givenBack"));
+    let theirs = switch.kept.record.all.iter().map(|was| (&was.item, "givenBack"));
     let mut all = ours.chain(theirs);
     match format {
         Format::Table | Format::Wide => Ok(()),
@@ -193,9 +203,9 @@ async fn carry_out(
 ) -> Result<(), Error> {
     let deadline = Instant::now().checked_add(options.timeout);
     take_out(cluster, switch, options, deadline, progress).await?;
-    let owners = owners_alive(cluster, &switch.record).await?;
+    let owners = owners_alive(cluster, &switch.kept.record).await?;
     let (webhooks, others): (Vec<_>, Vec<_>) =
-        switch.record.all.iter().partition(|was| was.is_webhook());
+        switch.kept.record.all.iter().partition(|was| was.is_webhook());
     progress("giving back to KAI");
     for was in &others {
         give_back(cluster, was, &owners, deadline).await?;
@@ -208,7 +218,15 @@ async fn carry_out(
     for was in &webhooks {
         give_back(cluster, was, &owners, deadline).await?;
     }
-    adopted::forget(cluster, &options.namespace, &switch.uid).await
+    forget(cluster, options).await
+}
+
+/// Forgets what was taken over, the seal last: it is given back.
+async fn forget(cluster: &Cluster, options: &Options) -> Result<(), Error> {
+    for present in adopted::parts(cluster, &options.namespace).await?.iter().rev() {
+        delete(cluster, present).await?;
+    }
+    Ok(())
 }
 
 fn has_replicas(was: &Was) -> bool {

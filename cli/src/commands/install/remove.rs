@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::adopted;
 use super::manifest::{self, Component, Group, Item, Options};
-use super::plan;
+use super::plan::{self, Present};
 use super::status::first;
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
@@ -39,12 +39,6 @@ pub(super) struct Args {
     /// Also the custom resource definitions, and with them all queues and pod groups
     #[arg(long)]
     crds: bool,
-}
-
-/// An object of the installation that is there.
-pub(super) struct Present {
-    pub(super) item: Item,
-    pub(super) uid: String,
 }
 
 /// Holds what was found of the installation.
@@ -209,6 +203,7 @@ async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findi
     let is_rbac = |found: &Present| found.item.group == Group::Rbac;
     let at = found.present.iter().position(is_rbac).unwrap_or_default();
     found.present.splice(at..at, made_by_daemons(cluster, &options.namespace).await?);
+    found.present.splice(at..at, adopted::parts(cluster, &options.namespace).await?);
     Ok(found)
 }
 
