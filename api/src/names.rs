@@ -357,6 +357,8 @@ pub mod condition {
     pub const DEPENDENCIES_FULFILLED: &str = "DependenciesFulfilled";
     /// Config, `SchedulingShard`: mirrors Available (kstatus, Helm).
     pub const READY: &str = "Ready";
+    /// `SchedulingShard`: the database of past use answers; written by the scheduler.
+    pub const USAGE_DATABASE_REACHABLE: &str = "UsageDatabaseReachable";
 }
 
 /// Reasons on `PodGroup` scheduling conditions and on pods.

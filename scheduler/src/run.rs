@@ -242,7 +242,7 @@ impl Run {
         if self.ingest.shards.take_changed() {
             let settings = self.source.settings(self.ingest.shards.iter());
             self.config = settings.config;
-            channels.usage.want(settings.usage);
+            channels.usage.want(settings.usage, self.source.followed(self.ingest.shards.iter()));
             channels.order.want(settings.job_order);
             self.ingest.align(settings.aligning);
         }

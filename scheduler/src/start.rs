@@ -197,6 +197,7 @@ impl Shared {
             async move { guard.keep(&turn).await }
         });
         let (usage, reader) = usage::feed(&self.args.namespace, self.metrics.usage_query.clone());
+        let teller = tokio::spawn(reader.tell(self.write(&guard, &turn), turn.clone()));
         let reader = tokio::spawn(reader.keep(turn.clone()));
         let (order, endpoint) = order::desk(self.args.plugin_server_port);
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
@@ -226,20 +227,26 @@ impl Shared {
         let _ = actuator.await;
         let _ = keeper.await;
         let _ = reader.await;
+        let _ = teller.await;
         let _ = endpoint.await;
         let _ = policy.await;
         result
     }
 
-    /// Before anything is listed, so that what is finished is seen as such. It is tried until it works: a pod with a
-    /// place that is not known here could be given a second one.
-    async fn settle_leftovers(&self, guard: &Guard, stop: &CancellationToken) {
-        let write = Write {
+    /// Gives what a write needs.
+    fn write(&self, guard: &Guard, stop: &CancellationToken) -> Write {
+        Write {
             client: self.client.clone(),
             guard: guard.clone(),
             metrics: self.metrics.clone(),
             stop: stop.clone(),
-        };
+        }
+    }
+
+    /// Before anything is listed, so that what is finished is seen as such. It is tried until it works: a pod with a
+    /// place that is not known here could be given a second one.
+    async fn settle_leftovers(&self, guard: &Guard, stop: &CancellationToken) {
+        let write = self.write(guard, stop);
         let selector = pool_selector(&self.args);
         let mut failures = 0;
         loop {

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Usage is what a queue held as a part of what there was, over a window that ends now. Where it cannot be read the
-//! last answer counts on, with a warning once it is too old; before the first one nothing counts.
+//! last answer counts on, with a warning once it is too old and a condition of the shard; before the first one nothing
+//! counts.
 //! Source: docs/behaviour.md 3.6, docs/contract.md 1.6.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -21,22 +22,34 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::server::Write;
+
 mod client;
 mod params;
 mod query;
+mod standing;
 mod window;
 
 pub use params::Params;
 
 use client::Failure;
+use standing::{Found, Standing};
 
 /// Holds what each queue used, by name, in millionths of what there was.
 pub type Usage = BTreeMap<Box<str>, PerLane<u64>>;
 
+/// Says who wants what read.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Wanted {
+    params: Option<Params>,
+    /// The shard whose settings these are.
+    shard: Option<String>,
+}
+
 /// The loop's end of the task: what is wanted goes in, answers come out.
 #[derive(Debug)]
 pub struct Feed {
-    wanted: watch::Sender<Option<Params>>,
+    wanted: watch::Sender<Wanted>,
     answers: mpsc::Receiver<Usage>,
     /// Until when the first answer is waited for.
     awaited: Option<Instant>,
@@ -47,8 +60,16 @@ pub struct Feed {
 /// The task's end.
 #[derive(Debug)]
 pub struct Task {
-    wanted: watch::Receiver<Option<Params>>,
+    wanted: watch::Receiver<Wanted>,
+    asking: Asking,
+}
+
+/// Holds what is asked with, and who is told.
+#[derive(Debug)]
+struct Asking {
     answers: mpsc::Sender<Usage>,
+    /// Says how it stands, for the shard's status.
+    standing: watch::Sender<Standing>,
     /// Namespace of the database that KAI's operator sets up; asked where no address is given.
     namespace: String,
     /// Says how long queries take.
@@ -57,21 +78,24 @@ pub struct Task {
 
 /// Both ends.
 pub fn feed(namespace: &str, latency: Histogram) -> (Feed, Task) {
-    let (wanted_in, wanted) = watch::channel(None);
+    let (wanted_in, wanted) = watch::channel(Wanted::default());
     let (answers, answers_out) = mpsc::channel(1);
     let feed = Feed { wanted: wanted_in, answers: answers_out, awaited: None, is_settled: false };
-    (feed, Task { wanted, answers, namespace: String::from(namespace), latency })
+    let (standing, _) = watch::channel(Standing::default());
+    let asking = Asking { answers, standing, namespace: String::from(namespace), latency };
+    (feed, Task { wanted, asking })
 }
 
 impl Feed {
     /// Has the database asked from now on as `params` say. The first time, its first answer is worth waiting for.
-    pub fn want(&mut self, params: Option<Params>) {
+    pub fn want(&mut self, params: Option<Params>, shard: Option<&String>) {
         if !std::mem::replace(&mut self.is_settled, true) {
             self.awaited = params.as_ref().map(|params| Instant::now() + params.wait);
         }
+        let new = Wanted { params, shard: shard.cloned() };
         self.wanted.send_if_modified(|wanted| {
-            let is_new = *wanted != params;
-            *wanted = params;
+            let is_new = *wanted != new;
+            *wanted = new;
             is_new
         });
     }
@@ -94,70 +118,92 @@ impl Task {
     pub async fn keep(mut self, stop: CancellationToken) {
         let mut counts = false;
         loop {
-            let params = self.wanted.borrow_and_update().clone();
+            let Wanted { params, shard } = self.wanted.borrow_and_update().clone();
+            let found = if params.is_none() { Found::Unwanted } else { Found::Nothing };
+            self.asking.standing.send_replace(Standing { shard, found });
             // What was read before counts no more once nothing is wanted.
             let forgets = std::mem::replace(&mut counts, params.is_some()) && params.is_none();
-            if forgets && self.answers.send(Usage::new()).await.is_err() {
+            if forgets && self.asking.answers.send(Usage::new()).await.is_err() {
                 return;
             }
             let goes_on = tokio::select! {
                 biased;
                 () = stop.cancelled() => false,
                 changed = self.wanted.changed() => changed.is_ok(),
-                () = follow(params, &self.answers, &self.namespace, &self.latency) => false,
+                () = self.asking.follow(params) => false,
             };
             if !goes_on {
                 return;
             }
         }
     }
+
+    /// Keeps the shard's status saying how it stands, until `stop`.
+    pub fn tell(&self, write: Write, stop: CancellationToken) -> impl Future<Output = ()> + use<> {
+        standing::keep(self.asking.standing.subscribe(), write, stop)
+    }
 }
 
-/// Asks at the interval until nobody listens; nothing without parameters.
-async fn follow(
-    params: Option<Params>,
-    answers: &mpsc::Sender<Usage>,
-    namespace: &str,
-    latency: &Histogram,
-) {
-    let Some(params) = params else { return std::future::pending().await };
-    let mut reader = Reader {
-        params: &params,
-        namespace,
-        latency,
-        client: None,
-        since: Timestamp(clock::now().as_millisecond()),
-    };
-    let mut heard = Instant::now();
-    let mut failures = 0;
-    let mut said_stale = false;
-    loop {
-        let pause = match reader.read().await {
-            Ok(usage) => {
-                if failures > 0 {
-                    tracing::info!("past use is read again");
-                }
-                (heard, failures, said_stale) = (Instant::now(), 0, false);
-                if answers.send(usage).await.is_err() {
-                    return;
-                }
-                params.interval
-            }
-            Err(failure) => {
-                failures += 1;
-                if failures == 1 {
-                    let address = reader.address();
-                    tracing::warn!(address, %failure, "failed to read past use (usageDBConfig)");
-                }
-                if heard.elapsed() > params.staleness && !std::mem::replace(&mut said_stale, true) {
-                    let seconds = heard.elapsed().as_secs();
-                    let address = reader.address();
-                    tracing::warn!(address, %failure, seconds, "past use is stale: what was read last counts on");
-                }
-                params.interval.min(backoff(failures))
-            }
+impl Asking {
+    /// Asks at the interval until nobody listens; nothing without parameters.
+    async fn follow(&self, params: Option<Params>) {
+        let Some(params) = params else { return std::future::pending().await };
+        let mut reader = Reader {
+            params: &params,
+            namespace: &self.namespace,
+            latency: &self.latency,
+            client: None,
+            since: Timestamp(clock::now().as_millisecond()),
         };
-        sleep(pause.max(PAUSE_MIN)).await;
+        let mut heard = Instant::now();
+        let mut failures = 0;
+        let mut said_stale = false;
+        loop {
+            let result = reader.read().await;
+            self.stands(&reader, &result);
+            let pause = match result {
+                Ok(usage) => {
+                    if failures > 0 {
+                        tracing::info!("past use is read again");
+                    }
+                    (heard, failures, said_stale) = (Instant::now(), 0, false);
+                    if self.answers.send(usage).await.is_err() {
+                        return;
+                    }
+                    params.interval
+                }
+                Err(failure) => {
+                    failures += 1;
+                    if failures == 1 {
+                        let address = reader.address();
+                        tracing::warn!(address, %failure, "failed to read past use (usageDBConfig)");
+                    }
+                    if heard.elapsed() > params.staleness
+                        && !std::mem::replace(&mut said_stale, true)
+                    {
+                        let seconds = heard.elapsed().as_secs();
+                        let address = reader.address();
+                        tracing::warn!(address, %failure, seconds, "past use is stale: what was read last counts on");
+                    }
+                    params.interval.min(backoff(failures))
+                }
+            };
+            sleep(pause.max(PAUSE_MIN)).await;
+        }
+    }
+
+    /// Says how it stands after a reading.
+    fn stands(&self, reader: &Reader<'_>, result: &Result<Usage, Failure>) {
+        let address = String::from(reader.address());
+        let found = match result {
+            Ok(_) => Found::Answer { address },
+            Err(failure) => Found::Failure { address, why: failure.to_string() },
+        };
+        self.standing.send_if_modified(|standing| {
+            let is_new = standing.found != found;
+            standing.found = found;
+            is_new
+        });
     }
 }
 

@@ -69,6 +69,14 @@ impl Source {
         Ok(Self { settings, follows_shards: false, strategy })
     }
 
+    /// The shard that is followed: the first by name.
+    pub fn followed<'s>(
+        &self,
+        mut shards: impl Iterator<Item = (&'s String, &'s SchedulingShardSpec)>,
+    ) -> Option<&'s String> {
+        shards.next().filter(|_| self.follows_shards).map(|(name, _)| name)
+    }
+
     /// Works out what is asked for while these shards serve our node pool, in the order of their names.
     pub fn settings<'s>(
         &self,

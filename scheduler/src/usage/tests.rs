@@ -111,7 +111,7 @@ async fn past_use_is_read_from_prometheus() {
     let (mut feed, task) = feed("kai-scheduler", latency.clone());
     let stop = CancellationToken::new();
     let task = tokio::spawn(task.keep(stop.clone()));
-    feed.want(Some(params(port, "{halfLifePeriod: 90m, fetchInterval: 100ms}")));
+    feed.want(Some(params(port, "{halfLifePeriod: 90m, fetchInterval: 100ms}")), None);
     assert!(feed.is_awaited(), "the first answer is waited for");
     let usage = next(&mut feed).await;
     assert!(!feed.is_awaited(), "it came");
@@ -134,14 +134,12 @@ async fn past_use_is_read_from_prometheus() {
         assert_eq!(tail, "- time()) / 5400))[1w:1m])");
     }
     assert!(latency.get_sample_count() >= 7, "queries are timed, refused ones too");
-    feed.want(None);
+    feed.want(None, None);
     while !next(&mut feed).await.is_empty() {}
     // Windows last a week: this one is half over whenever the test runs.
     let start = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(84);
-    feed.want(Some(params(
-        port,
-        &format!("{{windowType: tumbling, tumblingWindowStartTime: '{start:.0}'}}"),
-    )));
+    let window = format!("{{windowType: tumbling, tumblingWindowStartTime: '{start:.0}'}}");
+    feed.want(Some(params(port, &window)), None);
     assert!(!feed.is_awaited(), "only the start waits");
     assert_eq!(next(&mut feed).await, expect);
     let last = asked.lock().expect("nobody panicked").queries.last().cloned();

@@ -27,9 +27,11 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 mod objects;
+mod past_use;
 mod scaling;
 
 use objects::{devices, sharing, special_pods, volumes};
+use past_use::past_use;
 use scaling::scaling;
 
 const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
@@ -153,6 +155,7 @@ async fn act(cluster: &mut Cluster) -> Result<()> {
     scaling(cluster, &client).await?;
     volumes(&client).await?;
     shards(cluster, &client).await?;
+    past_use(cluster, &client).await?;
     gangs(cluster, &client).await?;
     budgets(cluster, &client).await
 }
