@@ -12,7 +12,9 @@ pub mod clock;
 pub mod connect;
 pub mod event;
 pub mod lease;
+pub mod metrics;
 pub mod process;
+pub mod requests;
 pub mod serve;
 pub mod work;
 

@@ -115,6 +115,11 @@ impl<K: Clone + Eq + Hash + Ord, T: Copy + Ord, L: Line<K>> Work<K, T, L> {
         !self.ready.is_empty()
     }
 
+    /// Gives the number of keys that are ready.
+    pub fn waiting(&self) -> usize {
+        self.queued.len()
+    }
+
     /// Ends a round. The key is ready again if that was asked for meanwhile.
     pub fn done(&mut self, key: &K) {
         if self.release(key) {

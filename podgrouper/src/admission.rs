@@ -23,9 +23,9 @@ use std::sync::Arc;
 use http::Uri;
 use kai_api::config::ConfigSpec;
 use kai_api::names::CONFIG_NAME;
+use kai_daemon::metrics::Register;
 use kai_daemon::process::causes;
 use kube::Client;
-use prometheus::Registry;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -76,6 +76,11 @@ pub(crate) struct Admission {
     _tasks: JoinSet<()>,
 }
 
+/// Adds the metrics of admission.
+pub(crate) fn measure(prefix: &str, register: &Register) -> Result<(), prometheus::Error> {
+    Metrics::new(prefix, register).map(drop)
+}
+
 impl Admission {
     /// Starts to serve where the flags say so.
     ///
@@ -85,7 +90,7 @@ impl Admission {
         args: &Args,
         client: Client,
         ready: &Ready,
-        registry: &Registry,
+        register: &Register,
         stop: CancellationToken,
     ) -> Result<Option<Self>, Error> {
         if args.webhook_listen_address.is_empty() {
@@ -105,7 +110,7 @@ impl Admission {
         let known = Known {
             settings: known_settings.clone(),
             queues: queues.clone(),
-            metrics: Metrics::new(&args.metrics_namespace, registry)?,
+            metrics: Metrics::new(&args.metrics_namespace, register)?,
         };
         ready.needs(CONFIG);
         ready.needs(CERTIFICATE);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use kai_daemon::{connect, process};
+use kai_daemon::{connect, process, requests};
 use kube::Client;
 use kube::client::ClientBuilder;
 use tower::limit::RateLimitLayer;
@@ -63,9 +63,11 @@ const AGENT: &str = concat!("kai-podgrouper/", env!("CARGO_PKG_VERSION"));
 /// second, and never more than the burst at once.
 async fn client(args: &Args) -> Result<Client, Error> {
     let config = connect::config(AGENT, args.kubeconfig.as_deref()).await?;
-    let Some(qps) = args.qps.filter(|qps| *qps > 0) else { return Ok(Client::try_from(config)?) };
+    let counted = requests::counted(&config);
+    let client = ClientBuilder::try_from(config)?.with_layer(&counted);
+    let Some(qps) = args.qps.filter(|qps| *qps > 0) else { return Ok(client.build()) };
     let burst = args.burst.max(1);
     let window = Duration::from_secs(u64::from(burst)) / qps;
     let limit = RateLimitLayer::new(u64::from(burst), window);
-    Ok(ClientBuilder::try_from(config)?.with_layer(&limit).build())
+    Ok(client.with_layer(&limit).build())
 }

@@ -10,11 +10,15 @@ use kai_daemon::work::{Line, Work};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::meters::Meters;
+
 /// The first wait after a failure, and the longest.
 const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// While the API server does not do what is asked, so often one key finds out whether it does again.
 const PROBE: Duration = Duration::from_secs(2);
+/// Room that is kept for keys when none waits.
+const ROOM_MIN: usize = 1_024;
 
 /// The tenant whose work a key is.
 pub(crate) trait Tenant {
@@ -36,6 +40,9 @@ struct State<K: Tenant> {
     away: BTreeSet<K>,
     /// Time when one of them is tried.
     probe: Option<Instant>,
+    /// Time from which each key that is ready waits for a worker.
+    since: HashMap<K, Instant>,
+    meters: Meters,
 }
 
 /// Tenants take turns.
@@ -76,7 +83,24 @@ struct Failed {
 impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
     fn enqueue(&mut self, key: K) {
         self.forget_retry(&key);
-        self.work.add(key);
+        let before = self.work.waiting();
+        self.work.add(key.clone());
+        let waiting = self.work.waiting();
+        if waiting > before {
+            self.since.insert(key, Instant::now());
+            self.meters.added(waiting);
+        }
+    }
+
+    /// Takes the key whose turn it is.
+    fn take(&mut self, now: Instant) -> Option<K> {
+        let key = self.work.take()?;
+        let waited = self.since.remove(&key).map_or(Duration::ZERO, |since| now - since);
+        if self.since.is_empty() {
+            self.since.shrink_to(ROOM_MIN);
+        }
+        self.meters.taken(waited, self.work.waiting());
+        Some(key)
     }
 
     /// A round comes before it was due.
@@ -103,13 +127,15 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
 }
 
 impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(meters: Meters) -> Self {
         Self {
             state: Mutex::new(State {
                 work: Work::default(),
                 failures: HashMap::new(),
                 away: BTreeSet::new(),
                 probe: None,
+                since: HashMap::new(),
+                meters,
             }),
             wake: Notify::new(),
         }
@@ -132,7 +158,7 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
                 let mut state = self.state();
                 let now = Instant::now();
                 state.ready_due(now);
-                if let Some(key) = state.work.take() {
+                if let Some(key) = state.take(now) {
                     let has_more = state.work.is_ready();
                     drop(state);
                     if has_more {
@@ -200,8 +226,45 @@ mod tests {
 
     use tokio::time::{Instant, timeout};
 
+    use kai_daemon::metrics::Register;
+    use prometheus::{Encoder as _, TextEncoder};
+
     use super::Queue;
+    use crate::meters::{Ended, Meters};
     use crate::store::Key;
+
+    fn queue() -> (Queue<Key>, Register) {
+        let register = Register::default();
+        (Queue::new(Meters::new(&register).expect("names")), register)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_queue_is_measured() {
+        let (queue, register) = queue();
+        queue.add(key("a"));
+        queue.add(key("a"));
+        queue.add(key("b"));
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert_eq!(queue.take().await, key("a"));
+        queue.failed(&key("a"), false);
+        queue.state().meters.worked(Ended::Badly, Duration::from_secs(2));
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&register.gather(), &mut text).expect("text");
+        let text = String::from_utf8(text).expect("text");
+        for line in [
+            "workqueue_depth{controller=\"pod\",name=\"pod\"} 1",
+            "workqueue_adds_total{controller=\"pod\",name=\"pod\"} 2",
+            "workqueue_retries_total{controller=\"pod\",name=\"pod\"} 1",
+            "workqueue_queue_duration_seconds_sum{controller=\"pod\",name=\"pod\"} 3",
+            "workqueue_work_duration_seconds_sum{controller=\"pod\",name=\"pod\"} 2",
+            "controller_runtime_active_workers{controller=\"pod\"} 0",
+            "controller_runtime_reconcile_total{controller=\"pod\",result=\"error\"} 1",
+            "controller_runtime_reconcile_errors_total{controller=\"pod\"} 1",
+            "controller_runtime_reconcile_time_seconds_count{controller=\"pod\"} 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    }
 
     fn key(name: &str) -> Key {
         Key::new("n", name)
@@ -209,7 +272,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_key_is_held_by_one_worker_and_comes_again() {
-        let queue = Queue::new();
+        let (queue, _) = queue();
         queue.add(key("a"));
         queue.add(key("a"));
         assert_eq!(queue.take().await, key("a"));
@@ -223,7 +286,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn failures_wait_longer_up_to_a_minute() {
-        let queue = Queue::new();
+        let (queue, _) = queue();
         queue.add(key("a"));
         let mut waits = Vec::new();
         for _ in 0..9 {
@@ -238,7 +301,7 @@ mod tests {
     /// However often a failing object is edited, it is tried again at one time only: afterwards there is silence.
     #[tokio::test(start_paused = true)]
     async fn edits_of_what_fails_leave_one_retry() {
-        let queue = Queue::new();
+        let (queue, _) = queue();
         for _ in 0..1500 {
             queue.add(key("a"));
             queue.take().await;
@@ -258,7 +321,7 @@ mod tests {
     /// A flood of one namespace is one turn of another.
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_one_namespace_delays_another_by_one_turn() {
-        let queue = Queue::new();
+        let (queue, _) = queue();
         for number in 0..10_000 {
             queue.add(Key::new("mallory", &number.to_string()));
         }
@@ -273,7 +336,7 @@ mod tests {
     /// An API server that was away is asked by one key, and all come as soon as it answers.
     #[tokio::test(start_paused = true)]
     async fn what_waits_for_the_server_comes_once_it_answers() {
-        let queue = Queue::new();
+        let (queue, _) = queue();
         let start = Instant::now();
         for number in 0..100 {
             queue.add(key(&number.to_string()));

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use axum::Router;
 use kai_daemon::lease::{Lease, Manner, Mode};
+use kai_daemon::metrics::Register;
 use kai_daemon::serve::{self, Listener};
 use kube::Client;
-use prometheus::{Encoder as _, Registry, TextEncoder, process_collector::ProcessCollector};
+use prometheus::{Encoder as _, TextEncoder};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admission;
@@ -20,6 +22,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::follow::{Change, Listing, Selection, follow, is_same_but_status};
 use crate::global;
+use crate::meters::{Ended, Measured, Meters};
 use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::ready::Ready;
@@ -28,7 +31,7 @@ use crate::record::{Heard, Keeper, follow_evictions};
 use crate::scale;
 use crate::shard;
 use crate::slim::{AnyShape, PodGroupShape, PodShape};
-use crate::status::{Controller, Devices, Dirty, QueueMetrics, Usage, parse_labels};
+use crate::status::{Controller, Devices, Dirty, Usage, parse_labels};
 use crate::store::{Key, Store, group_of};
 use kai_api::names;
 
@@ -57,24 +60,22 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     let ready = Ready::default();
     let extra =
         parse_labels(&args.queue_label_to_metric_label, &args.queue_label_to_default_metric_value);
-    let queue_metrics = QueueMetrics::new(&args.metrics_namespace, extra)?;
-    let registry = Registry::new();
-    registry.register(Box::new(queue_metrics.clone()))?;
-    registry.register(Box::new(ProcessCollector::for_self()))?;
+    let register = Register::default();
+    let metrics = Measured::new(&args.metrics_namespace, extra, &register)?;
     let admission =
-        Admission::start(&args, client.clone(), &ready, &registry, work.clone()).await?;
+        Admission::start(&args, client.clone(), &ready, &register, work.clone()).await?;
     let health = {
         let ready = ready.clone();
         let router = serve::health(move || ready.problem());
         let flag = "--health-probe-bind-address";
         listen(&args.health_probe_bind_address, flag, router, &work).await?
     };
-    let metrics = {
-        let router = serve::metrics(move || text(&registry));
+    let metrics_at = {
+        let router = serve::metrics(move || text(&register));
         listen(&args.metrics_bind_address, "--metrics-bind-address", router, &work).await?
     };
-    tracing::info!(?health, ?metrics, scheduler = %args.scheduler_name, "serving");
-    let lead = lead_by_config(&args, client.clone(), queue_metrics, ready.clone(), work.clone());
+    tracing::info!(?health, metrics = ?metrics_at, scheduler = %args.scheduler_name, "serving");
+    let lead = lead_by_config(&args, client.clone(), metrics, ready.clone(), work.clone());
     let registrations = async {
         match admission.as_ref().filter(|_| !args.settings().is_kai_v017()) {
             Some(admission) => admission.register().await,
@@ -139,9 +140,9 @@ async fn listen(
     Ok(Some(local))
 }
 
-fn text(registry: &Registry) -> Result<Vec<u8>, prometheus::Error> {
+fn text(register: &Register) -> Result<Vec<u8>, prometheus::Error> {
     let mut text = Vec::new();
-    TextEncoder::new().encode(&registry.gather(), &mut text)?;
+    TextEncoder::new().encode(&register.gather(), &mut text)?;
     Ok(text)
 }
 
@@ -158,7 +159,7 @@ struct Signals {
 async fn lead_by_config(
     args: &Args,
     client: Client,
-    metrics: QueueMetrics,
+    metrics: Measured,
     ready: Ready,
     stop: CancellationToken,
 ) -> Result<(), Error> {
@@ -200,12 +201,12 @@ async fn lead(
     args: &Args,
     installed: &str,
     client: Client,
-    metrics: QueueMetrics,
+    metrics: Measured,
     Signals { ready, stop }: Signals,
 ) -> Result<(), Error> {
     let sink = Sink {
         store: Arc::new(Store::default()),
-        queue: Arc::new(Queue::new()),
+        queue: Arc::new(Queue::new(metrics.meters.clone())),
         dirty: Arc::new(Dirty::default()),
         heard: Arc::new(Heard::default()),
         listed: Arc::new(watch::channel(0).0),
@@ -236,7 +237,7 @@ async fn lead(
             scheduler: installed.to_owned(),
             pools: args.pools(),
         };
-        tasks.spawn(shard::run(client.clone(), place));
+        tasks.spawn(shard::run(client.clone(), place, metrics.meters.clone()));
         let scheduler = args.scheduler_name.clone();
         tasks.spawn(scale::run(client.clone(), scheduler, args.cluster_autoscaling));
     }
@@ -258,23 +259,32 @@ async fn lead(
     ready.set();
     if has_status {
         let devices = Devices::new(cache);
+        let dirty = sink.dirty.clone();
         let controller =
-            Controller::new(client.clone(), store, devices.clone(), sink.dirty.clone(), metrics);
-        tasks.spawn(controller.run());
+            Controller::new(client.clone(), store, devices.clone(), dirty, metrics.queues);
+        tasks.spawn(controller.run(metrics.meters.clone()));
         let heard = sink.heard.clone();
         tasks.spawn(Keeper::new(client, heard, devices, args.history_days).run());
     }
     for _ in 0..args.max_concurrent_reconciles.max(1) {
-        tasks.spawn(work(reconciler.clone(), queue.clone()));
+        tasks.spawn(work(reconciler.clone(), queue.clone(), metrics.meters.clone()));
     }
     stop.cancelled().await;
     Ok(())
 }
 
-async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>) {
+async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>, meters: Meters) {
     loop {
         let key = queue.take().await;
-        match reconciler.reconcile(&key).await {
+        let since = Instant::now();
+        let result = reconciler.reconcile(&key).await;
+        let how = match &result {
+            Ok(()) => Ended::Well,
+            Err(Failure::Early(_)) => Ended::Early,
+            Err(Failure::Conflict | Failure::Away(_) | Failure::Wrong(_)) => Ended::Badly,
+        };
+        meters.worked(how, since.elapsed());
+        match result {
             Ok(()) => queue.done(&key),
             Err(failure) => fail(&reconciler, &queue, &key, failure).await,
         }

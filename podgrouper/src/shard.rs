@@ -24,10 +24,12 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::cache::to_object;
 use crate::follow::{Selection, Table, keep_table};
 use crate::global;
+use crate::meters::{Ended, Meters};
 use crate::object::{Gvk, Object};
 
 pub use args::{KNOWN_FLAGS, installed_args};
@@ -70,7 +72,7 @@ pub(crate) struct Place {
 }
 
 /// Keeps a scheduler for every shard and the statuses of shards and Config; never ends.
-pub(crate) async fn run(client: Client, place: Place) {
+pub(crate) async fn run(client: Client, place: Place, meters: Meters) {
     let seen = Seen::default();
     let of_namespace = Selection {
         namespace: Some(place.namespace.clone()),
@@ -80,7 +82,7 @@ pub(crate) async fn run(client: Client, place: Place) {
         fields: format!("metadata.name={CONFIG_NAME}"),
         ..Selection::of(API_VERSION, "Config")
     };
-    let controller = Controller { client: client.clone(), place, told: Mutex::default() };
+    let controller = Controller { client: client.clone(), place, told: Mutex::default(), meters };
     tokio::join!(
         watch(client.clone(), Selection::of(API_VERSION, "SchedulingShard"), &seen, &seen.shards),
         watch(client.clone(), config, &seen, &seen.configs),
@@ -98,6 +100,7 @@ struct Controller {
     place: Place,
     /// Failures already told, so that a missing right is said once.
     told: Mutex<HashSet<String>>,
+    meters: Meters,
 }
 
 impl Controller {
@@ -121,10 +124,12 @@ impl Controller {
         settings.extend(global::flags(config));
         let mut is_done = true;
         for shard in shards.values() {
+            let since = Instant::now();
             let service = self.service_of(shard).await;
             let pattern = self.service_of_default().await;
             let (Ok(service), Ok(pattern)) = (service, pattern) else {
                 is_done = false;
+                self.ended("schedulingshard", false, since);
                 continue;
             };
             let view = View {
@@ -138,20 +143,31 @@ impl Controller {
                 now: clock::now(),
             };
             let plan = plan(shard, &view);
+            let mut is_well = true;
             for write in plan.writes {
-                is_done &= self.carry_out(write).await;
+                is_well &= self.carry_out(write).await;
             }
             if let Some(rows) = plan.conditions {
-                is_done &= self.write_conditions(shard, rows).await;
+                is_well &= self.write_conditions(shard, rows).await;
             }
+            self.ended("schedulingshard", is_well, since);
+            is_done &= is_well;
         }
         for config in configs.values() {
-            let now = clock::now();
+            let (now, since) = (clock::now(), Instant::now());
+            let mut is_well = true;
             if let Some(rows) = config::plan(config, &deployments, &self.place.scheduler, now) {
-                is_done &= self.write_conditions(config, rows).await;
+                is_well = self.write_conditions(config, rows).await;
             }
+            self.ended("config", is_well, since);
+            is_done &= is_well;
         }
         is_done
+    }
+
+    fn ended(&self, controller: &str, is_well: bool, since: Instant) {
+        let how = if is_well { Ended::Well } else { Ended::Badly };
+        self.meters.ended(controller, how, since.elapsed());
     }
 
     async fn service_of(&self, shard: &Object) -> Result<Option<Object>, ()> {

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::store::Key;
 
 pub(crate) use devices::Devices;
-pub(crate) use metrics::{QueueMetrics, parse_labels};
+pub(crate) use metrics::{ExtraLabel, QueueMetrics, parse_labels};
 pub(crate) use pass::Controller;
 pub(crate) use totals::Totals;
 pub(crate) use usage::{Usage, effective_request};

@@ -5,10 +5,11 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use kai_daemon::{
     backoff, connect,
     lease::{Guard, Lease, Manner, Mode},
+    requests,
     serve::{self, Listener},
 };
 use kai_engine::{Cluster, Delta};
-use kube::Client;
+use kube::{Client, client::ClientBuilder};
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
@@ -83,7 +84,9 @@ const AGENT: &str = concat!("kai-scheduler/", env!("CARGO_PKG_VERSION"));
 pub async fn client(args: &Args) -> Result<Client, Error> {
     let mut config = connect::config(AGENT, args.kubeconfig.as_deref()).await?;
     config.default_retry = false;
-    Client::try_from(config).map_err(|error| Error::Client(Box::new(error)))
+    let layer = requests::counted(&config);
+    let client = ClientBuilder::try_from(config).map_err(|error| Error::Client(Box::new(error)))?;
+    Ok(client.with_layer(&layer).build())
 }
 
 /// Schedules until `stop`, then ends what is in flight and gives the Lease back.
@@ -197,7 +200,7 @@ impl Shared {
             async move { guard.keep(&turn).await }
         });
         let (usage, reader) = usage::feed(&self.args.namespace, self.metrics.usage_query.clone());
-        let teller = tokio::spawn(reader.tell(self.write(&guard, &turn), turn.clone()));
+        let teller = tokio::spawn(reader.tell(self.write(guard, &turn), turn.clone()));
         let reader = tokio::spawn(reader.keep(turn.clone()));
         let (order, endpoint) = order::desk(self.args.plugin_server_port);
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry};
+use kai_daemon::metrics::Register;
+use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, Opts};
 
 use super::review::Hook;
 
@@ -33,7 +34,7 @@ impl Metrics {
     ///
     /// # Errors
     /// The prefix begins no name of a metric.
-    pub(super) fn new(prefix: &str, registry: &Registry) -> Result<Self, prometheus::Error> {
+    pub(super) fn new(prefix: &str, register: &Register) -> Result<Self, prometheus::Error> {
         let requests = IntCounterVec::new(
             Opts::new(
                 format!("{prefix}_admission_requests_total"),
@@ -49,8 +50,8 @@ impl Metrics {
             .buckets(BOUNDS.to_vec()),
             &["webhook"],
         )?;
-        registry.register(Box::new(requests.clone()))?;
-        registry.register(Box::new(seconds.clone()))?;
+        register.add(requests.clone())?;
+        register.add(seconds.clone())?;
         Ok(Self { requests, seconds })
     }
 

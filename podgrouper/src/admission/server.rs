@@ -282,7 +282,7 @@ fn token() -> String {
 #[cfg(test)]
 mod tests {
     use kai_api::config::ConfigSpec;
-    use prometheus::Registry;
+    use kai_daemon::metrics::Register;
     use rustls::pki_types::pem::PemObject;
     use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
     use rustls::{ClientConfig, RootCertStore};
@@ -302,7 +302,7 @@ mod tests {
         let flags = Flags { scheduler: "kai-scheduler".into(), queue_label: "q".into() };
         let settings = Arc::new(Settings::of(Some(&ConfigSpec::default()), &flags));
         let (_, settings) = watch::channel(Some(settings));
-        let metrics = Metrics::new("kai", &Registry::new()).expect("names");
+        let metrics = Metrics::new("kai", &Register::default()).expect("names");
         let server = Server::bind("127.0.0.1:0").await.expect("a port");
         let local = server.local();
         let known = Known { settings, queues: None, metrics };

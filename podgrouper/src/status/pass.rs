@@ -11,12 +11,14 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use super::orphans::{Orphan, conditions, orphans};
 use super::queues::{QueueSums, roll_up};
 use super::totals::Sums;
 use super::{Devices, Dirty, QueueMetrics};
 use crate::interner::Interner;
+use crate::meters::{Ended, Meters};
 use crate::object::Object;
 use crate::store::{Key, Store};
 
@@ -73,13 +75,22 @@ impl Controller {
     }
 
     /// Works until the task is dropped.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(mut self, meters: Meters) {
         let mut retry = RETRY_MIN;
         loop {
             let mut changed = self.dirty.take().await;
             tokio::time::sleep(DEBOUNCE).await;
             changed.extend(std::mem::take(&mut *self.dirty.marks()).groups);
+            let (since, has_groups) = (Instant::now(), !changed.is_empty());
             let failed = self.pass(changed).await;
+            let how = |is_group: bool| {
+                let is_bad = failed.iter().any(|key| key.namespace.is_empty() != is_group);
+                if is_bad { Ended::Badly } else { Ended::Well }
+            };
+            meters.ended("queue", how(false), since.elapsed());
+            if has_groups {
+                meters.ended("podgroup", how(true), since.elapsed());
+            }
             if failed.is_empty() {
                 retry = RETRY_MIN;
                 continue;

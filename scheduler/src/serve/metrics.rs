@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use kai_daemon::metrics::{Described, Register};
 use kai_engine::{Action, Steps};
 use prometheus::{
     Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGaugeVec,
-    Opts, Registry, TextEncoder, exponential_buckets, process_collector::ProcessCollector,
+    Opts, TextEncoder, exponential_buckets, process_collector::ProcessCollector,
 };
 
 mod queues;
@@ -15,9 +16,9 @@ pub use queues::QueueGauges;
 /// All metrics of one scheduler; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    registry: Registry,
+    register: Register,
     /// Holds what a standby tells, too.
-    process: Registry,
+    process: Register,
     /// 1 while this process leads, 0 while it stands by.
     leads: IntGaugeVec,
     /// Length of the last cycle, from the first delta to the last decision.
@@ -56,8 +57,8 @@ impl Metrics {
     /// # Panics
     /// Where two metrics have one name, which the first start shows.
     pub fn new(namespace: &str) -> Self {
-        let registry = Registry::new();
-        let make = Maker { registry: &registry, namespace };
+        let register = Register::default();
+        let make = Maker { register: &register, namespace };
         let (process, leads) = own();
         Self {
             process,
@@ -93,13 +94,18 @@ impl Metrics {
             ),
             writes: make.counters("api_writes_total", "Writes to the API", &["what", "result"]),
             watch_age: make.gauge("watch_age_seconds", "Since the quietest watch heard anything"),
-            registry,
+            register,
         }
     }
 
     /// Counts what an action did in a cycle, and how long it took.
     pub fn acted(&self, action: Action, steps: &Steps, duration: Duration) {
         self.actions.acted(action, steps, duration);
+    }
+
+    /// Says what each is.
+    pub fn described(&self) -> Vec<Described> {
+        [self.register.described(), self.process.described()].concat()
     }
 
     /// All of them in Prometheus' text format, where this process leads by the Lease of this name. A standby decides
@@ -111,7 +117,7 @@ impl Metrics {
         self.leads.with_label_values(&[lease]).set(i64::from(leads));
         let mut families = self.process.gather();
         if leads {
-            families.extend(self.registry.gather());
+            families.extend(self.register.gather());
         }
         let mut text = Vec::new();
         TextEncoder::new().encode(&families, &mut text)?;
@@ -120,12 +126,13 @@ impl Metrics {
 }
 
 /// Makes the metrics of the process: whether it leads, under the name that controllers have for it.
-fn own() -> (Registry, IntGaugeVec) {
-    let process = Registry::new();
+fn own() -> (Register, IntGaugeVec) {
+    let process = Register::default();
     let options = Opts::new("leader_election_master_status", "1 for the leader, 0 for a standby");
     let leads = IntGaugeVec::new(options, &["name"]).expect("names and labels are valid");
-    process.register(Box::new(leads.clone())).expect("names differ");
-    process.register(Box::new(ProcessCollector::for_self())).expect("names differ");
+    process.add(leads.clone()).expect("names differ");
+    process.add(ProcessCollector::for_self()).expect("names differ");
+    kai_daemon::requests::register(&process).expect("names differ");
     (process, leads)
 }
 
@@ -218,7 +225,7 @@ pub fn milliseconds(duration: Duration) -> f64 {
 }
 
 struct Maker<'a> {
-    registry: &'a Registry,
+    register: &'a Register,
     namespace: &'a str,
 }
 
@@ -254,7 +261,7 @@ impl Maker<'_> {
         M: prometheus::core::Collector + Clone + 'static,
     {
         let metric = metric.expect("names and labels are valid");
-        self.registry.register(Box::new(metric.clone())).expect("names differ");
+        self.register.add(metric.clone()).expect("names differ");
         metric
     }
 }
