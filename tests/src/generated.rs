@@ -3,6 +3,7 @@
 
 mod chart;
 mod picture;
+mod settings;
 
 use std::{
     fs,
@@ -75,5 +76,6 @@ fn all() -> Vec<Generated> {
     }
     files.extend(chart::files());
     files.push(picture::file());
+    files.push(settings::file());
     files
 }

@@ -18,6 +18,11 @@ const FOLDER: &str = "deploy/chart";
 const NAMESPACE: &str = "kai-scheduler";
 const HEAD: &str = "# Generated from deploy/*.yaml by `cargo xtask generate`.\n";
 
+/// What each value does, as a table.
+pub(super) fn effects() -> String {
+    values::effects()
+}
+
 /// The files of the chart that have a source elsewhere; its helpers and notes have none.
 pub(super) fn files() -> Vec<Generated> {
     let mut files = vec![

@@ -1,10 +1,13 @@
-//! Rules for the guide: its contents name every page, and links lead to a heading that is there.
+//! Rules for the guide: its contents name every page, links lead to a heading that is there, and pages to pages: what is
+//! not in the book is linked by its address, for the book is read elsewhere as well.
 
 use std::collections::BTreeSet;
 
 use super::{Finding, has_extension};
 use crate::repository::{self, File};
 
+/// Address below which the repository's files are read.
+const ADDRESS: &str = "https://github.com/kubectl-kai/kubectl-kai/blob/main/";
 /// The contents of the book.
 const CONTENTS: &str = "docs/SUMMARY.md";
 
@@ -27,27 +30,63 @@ pub(super) fn contents(files: &[File]) -> Vec<Finding> {
         .collect()
 }
 
-/// A link to a heading of a page finds it.
+/// Links lead to files that are there, and to headings that these have; pages of the book to what is in it.
 pub(super) fn anchors(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in pages(files) {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for (line, target) in links(text).filter(|(_, target)| !target.contains("://")) {
-            let Some((file, anchor)) = target.split_once('#') else { continue };
-            let read = if file.is_empty() {
-                Ok(text.to_owned())
-            } else {
-                std::fs::read_to_string(repository::root().join(folder).join(file))
+        for (line, target) in links(text) {
+            let mut find = |what: &str| {
+                findings.push(Finding::new(format!("{path}:{line}"), format!("{target} {what}")));
             };
-            // That a file is not there is another rule's finding.
-            let Ok(there) = read else { continue };
-            if !headings(&there).contains(anchor) {
-                let what = format!("{target} names no heading");
-                findings.push(Finding::new(format!("{path}:{line}"), what));
+            let Some((file, anchor)) = place(path, target) else { continue };
+            if path.starts_with("docs/") && !target.contains("://") && !file.starts_with("docs/") {
+                find(&format!("leads out of the book: write {ADDRESS}{file}"));
+                continue;
+            }
+            if path.starts_with("docs/") && !target.contains("://") && file == CONTENTS {
+                find(&format!("is no page of the book: write {ADDRESS}{file}"));
+            }
+            let there = match files.iter().find(|known| known.path == file) {
+                Some(known) => known.text.clone().unwrap_or_default(),
+                None => match std::fs::read_to_string(repository::root().join(&file)) {
+                    Ok(text) => text,
+                    Err(_) if repository::root().join(&file).exists() => continue,
+                    Err(_) => {
+                        find("leads nowhere");
+                        continue;
+                    }
+                },
+            };
+            if !anchor.is_empty() && !headings(&there).contains(anchor) {
+                find("names no heading");
             }
         }
     }
     findings
+}
+
+/// The file in the repository that a link of a page leads to, and the heading; `None` for what is elsewhere.
+fn place<'t>(page: &str, target: &'t str) -> Option<(String, &'t str)> {
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    if let Some(file) = file.strip_prefix(ADDRESS) {
+        return Some((file.to_owned(), anchor));
+    }
+    if file.contains("://") || file.starts_with("mailto:") {
+        return None;
+    }
+    if file.is_empty() {
+        return Some((page.to_owned(), anchor));
+    }
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in file.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some((parts.join("/"), anchor))
 }
 
 /// The targets of links, with the lines that they are in, without those in blocks of code.
@@ -99,11 +138,31 @@ mod tests {
 
     #[test]
     fn a_link_needs_its_heading() {
-        for (link, expect) in
-            [("#is-it-there-yes", 0), ("#is-it", 1), ("https://example.com#x", 0), ("#code", 1)]
-        {
+        for (link, expect) in [
+            ("#is-it-there-yes", 0),
+            ("#is-it", 1),
+            ("https://example.com#x", 0),
+            ("#code", 1),
+            ("nowhere.md", 1),
+            ("Cargo.toml", 0),
+        ] {
             let text = format!("## Is `it` there? Yes\n```\n# code\n```\n[a]({link})\n");
             assert_eq!(anchors(&[file("README.md", &text)]).len(), expect, "{link}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_the_book_links_to_what_is_in_it() {
+        for (link, expect) in [
+            ("../cli.md", 0),
+            ("../../DESIGN.md", 1),
+            ("../SUMMARY.md", 1),
+            ("https://github.com/kubectl-kai/kubectl-kai/blob/main/DESIGN.md", 0),
+            ("https://github.com/kubectl-kai/kubectl-kai/blob/main/DESIGNS.md", 1),
+            ("https://github.com/kubectl-kai/kubectl-kai/blob/main/DESIGN.md#nothing-of-it", 1),
+        ] {
+            let text = format!("[a]({link})\n");
+            assert_eq!(anchors(&[file("docs/guide/a.md", &text)]).len(), expect, "{link}");
         }
     }
 }

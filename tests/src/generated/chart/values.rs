@@ -373,9 +373,15 @@ pub(super) fn readme() -> String {
          same, but for the label that says who manages them. Use one of the two for a cluster.\n\n\
          ```sh\nhelm install kai deploy/chart --namespace kai-scheduler --create-namespace\n\
          kubectl label namespace kai-scheduler pod-security.kubernetes.io/enforce=restricted\n```\n\n\
-         Values have the names that they have in KAI's chart. Values that neither chart knows are refused.\n\n\
-         | value | default | effect |\n|---|---|---|\n",
+         Values have the names that they have in KAI's chart. Values that neither chart knows are refused.\n\n",
     );
+    text.push_str(&effects());
+    text
+}
+
+/// What each value does.
+pub(super) fn effects() -> String {
+    let mut text = String::from("| value | default | effect |\n|---|---|---|\n");
     for Row { path, default, about, .. } in ROWS {
         let shown = if default.len() > 40 { "see values.yaml" } else { &format!("`{default}`") };
         let _ = writeln!(text, "| `{path}` | {shown} | {about} |");
