@@ -35,7 +35,7 @@ pub use write::{Header, Part, WriteError, write};
 
 use container::Container;
 use load::{Load, State};
-use walk::walk;
+use walk::{Threads, walk};
 
 use crate::{Args, ingest::Ingest, settings::Settings, sharing::Sharing};
 
@@ -73,13 +73,21 @@ impl Snapshot {
     /// Reads a file of ours or of KAI's: the zip archive, or the JSON in it.
     ///
     /// # Cost
-    /// One pass over the JSON, two where its order or what pods ask for needs it. Memory: the cluster as the scheduler
-    /// keeps it, and the largest object.
+    /// One pass over the JSON, two where its order or what pods ask for needs it, in two threads: one takes the text apart,
+    /// the other takes the objects in. Memory: the cluster as the scheduler keeps it, and the largest object or 2 MiB.
     ///
     /// # Errors
     /// The file is no snapshot, or broken: where, and what is wrong there.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        read(path).map_err(|problem| Error { path: path.to_path_buf(), problem })
+        read(path, Threads::Two).map_err(|problem| Error { path: path.to_path_buf(), problem })
+    }
+
+    /// Does the same in this thread alone, where its work is counted.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read`].
+    pub fn read_in_one_thread(path: &Path) -> Result<Self, Error> {
+        read(path, Threads::One).map_err(|problem| Error { path: path.to_path_buf(), problem })
     }
 
     /// Takes a scenario's world over; further objects may be applied to it.
@@ -107,12 +115,12 @@ impl Snapshot {
     }
 }
 
-fn read(path: &Path) -> Result<Snapshot, Problem> {
+fn read(path: &Path, threads: Threads) -> Result<Snapshot, Problem> {
     let mut container = Container::open(path)?;
     let mut load = Load::default();
-    walk(container.json()?, &mut load)?;
+    walk(container.json()?, &mut load, threads)?;
     if load.wants_objects_alone() {
-        walk(container.json()?, &mut load)?;
+        walk(container.json()?, &mut load, threads)?;
     }
     let at = |place: &str, what: String| Problem::Place { place: String::from(place), what };
     load.begin().map_err(|what| at("config", what))?;
@@ -127,7 +135,7 @@ fn read(path: &Path) -> Result<Snapshot, Problem> {
         if !load.wants_again() {
             return done(load, container.taken, taken);
         }
-        walk(container.json()?, &mut load)?;
+        walk(container.json()?, &mut load, threads)?;
         load.end();
     }
     Err(at("rawObjects", format!("they are not understood after {PASSES_MAX} passes")))

@@ -156,10 +156,13 @@ fn said(case: &Case, file: &Path) -> String {
         (None, None) => String::new(),
     };
     fs::write(file, packed(text.as_bytes(), case.zip)).expect("a file can be written");
-    match Snapshot::read(file) {
-        Ok(mut snapshot) => understood(&mut snapshot),
-        Err(error) => error.to_string().replace(&file.display().to_string(), "FILE"),
-    }
+    let [said, alone] =
+        [Snapshot::read, Snapshot::read_in_one_thread].map(|read| match read(file) {
+            Ok(mut snapshot) => understood(&mut snapshot),
+            Err(error) => error.to_string().replace(&file.display().to_string(), "FILE"),
+        });
+    assert_eq!(said, alone, "two threads read what one does");
+    said
 }
 
 fn cases() -> Vec<PathBuf> {
