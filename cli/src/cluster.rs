@@ -14,6 +14,7 @@ pub(crate) mod me;
 pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod object_name;
+mod pager;
 mod pages;
 pub(crate) mod queue;
 pub(crate) mod records;
@@ -32,7 +33,9 @@ use tokio::task::JoinHandle;
 use crate::print::error::Error;
 pub(crate) use failure::{Failure, Grant, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
-use pages::{Detail, PAGE, PAGE_MAX, Page, Wanted};
+pub(crate) use pager::Part;
+pub(crate) use pages::Detail;
+use pages::{PAGE, Wanted};
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
@@ -252,83 +255,6 @@ impl Cluster {
         self.send(request).await.map(|answer| answer.body)
     }
 
-    /// Reads all objects of a kind, page by page; `None` when the server doesn't serve the kind.
-    pub(crate) async fn list(
-        &self,
-        call: &Call<'_>,
-        select: &Select<'_>,
-    ) -> Result<Option<Vec<Value>>, Failure> {
-        self.list_in(call, select, Detail::Whole).await
-    }
-
-    /// Does the same without what only nodes and the scheduler read of pods and of their templates, such as
-    /// volumes and commands: what lists and sums are made from, in a fraction of the time.
-    pub(crate) async fn outline(
-        &self,
-        call: &Call<'_>,
-        select: &Select<'_>,
-    ) -> Result<Option<Vec<Value>>, Failure> {
-        self.list_in(call, select, Detail::Outline).await
-    }
-
-    async fn list_in(
-        &self,
-        call: &Call<'_>,
-        select: &Select<'_>,
-        detail: Detail,
-    ) -> Result<Option<Vec<Value>>, Failure> {
-        if let Some(mirror) = &self.mirror {
-            let list = mirror.list(&self.client, call, select, detail);
-            let found = tokio::time::timeout(self.timeout, list).await;
-            return found.unwrap_or(Err(Failure::Slow(self.timeout)));
-        }
-        let mut items = Vec::new();
-        let (mut next, mut objects) = (String::new(), PAGE);
-        // The page before is decoded while the next one is on its way.
-        let mut decoding = None;
-        loop {
-            let request = pages::request(
-                call,
-                select,
-                &Wanted { next: &next, metadata_only: false, objects },
-            );
-            objects = (objects * 4).min(PAGE_MAX);
-            let bytes = match self.fetch(request).await {
-                Ok((bytes, _)) => bytes,
-                Err(Failure::Refused(refusal)) if refusal.code == 404 => return Ok(None),
-                // The token of the next page has expired: begin again rather than miss objects.
-                Err(Failure::Refused(refusal)) if refusal.code == 410 && !next.is_empty() => {
-                    items.clear();
-                    next.clear();
-                    decoding = None;
-                    continue;
-                }
-                Err(failure) => return Err(failure),
-            };
-            let token = pages::token(&bytes);
-            let decode = move |bytes: &[u8]| page(bytes, detail);
-            let before = decoding.replace(tokio::spawn(beside(bytes, decode)));
-            if let Some(before) = before {
-                items.extend(joined(before).await?.items());
-            }
-            next = if let Some(token) = token {
-                token
-            } else {
-                let Some(this) = decoding.take() else { return Ok(Some(items)) };
-                let this = joined(this).await?;
-                let token = this.token().to_owned();
-                items.extend(this.items());
-                token
-            };
-            if next.is_empty() {
-                if let Some(last) = decoding.take() {
-                    items.extend(joined(last).await?.items());
-                }
-                return Ok(Some(items));
-            }
-        }
-    }
-
     /// Creates an object with strict field validation.
     pub(crate) async fn create(
         &self,
@@ -418,10 +344,6 @@ fn decoded(bytes: &[u8]) -> Result<Value, Failure> {
     pages::object(bytes)
         .or_else(|_| std::str::from_utf8(bytes).map(|text| Value::from(text.to_owned())))
         .map_err(|e| Failure::Unreadable(e.to_string()))
-}
-
-fn page(bytes: &[u8], detail: Detail) -> Result<Page, Failure> {
-    Page::decode(bytes, detail).map_err(|e| Failure::Unreadable(e.to_string()))
 }
 
 /// Decodes bytes, where they are many on a thread that does nothing else: other answers go on being read meanwhile.

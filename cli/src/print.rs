@@ -9,6 +9,7 @@ mod jq;
 mod log;
 pub mod output;
 pub(crate) mod page;
+pub(crate) mod parts;
 mod progress;
 pub(crate) mod report;
 pub(crate) mod screen;

@@ -8,6 +8,7 @@ mod find;
 pub(crate) mod history;
 pub(crate) mod labels;
 mod load;
+pub(crate) mod members;
 mod phase;
 pub(crate) mod pod;
 pub(crate) mod position;
@@ -32,7 +33,7 @@ use crate::workload::devices::OnDevice;
 use crate::workload::eta::Eta;
 use crate::workload::history::Eviction;
 pub(crate) use find::find;
-pub(crate) use load::{Loaded, load};
+pub(crate) use load::{Loaded, load, load_in};
 pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_leaving, is_over, one_full_stop};
 pub(crate) use position::Position;
 

@@ -217,3 +217,47 @@ fn what_is_often_asked_takes_few_requests() {
         }
     }
 }
+
+/// Creates so many pods that nobody schedules, in namespace `default`.
+async fn create_pods(kubeconfig: &str, count: usize) {
+    let config = kube::config::Kubeconfig::read_from(kubeconfig).expect("the sandbox wrote it");
+    let options = kube::config::KubeConfigOptions::default();
+    let config = kube::Config::from_custom_kubeconfig(config, &options).await;
+    let client = kube::Client::try_from(config.expect("it is complete")).expect("a client");
+    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> = kube::Api::default_namespaced(client);
+    for number in 0..count {
+        let pod = serde_json::json!({
+            "metadata": {"name": format!("p-{number:05}"), "labels": {"kai.scheduler/queue": "default-queue"}},
+            "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i"}],
+                "schedulingGates": [{"name": "example.com/never"}]},
+        });
+        let pod = serde_json::from_value(pod).expect("it is one");
+        pods.create(&kube::api::PostParams::default(), &pod).await.expect("it is created");
+    }
+}
+
+#[test]
+fn pods_are_printed_page_by_page_and_none_twice_or_never() {
+    const PODS: usize = 1_100;
+    let (_sandbox, kubeconfig) = Sandbox::start("none");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(create_pods(&kubeconfig, PODS));
+    let pages = requests(&kubeconfig, "list --pods");
+    let of_pods = pages.iter().filter(|(path, _)| path.contains("/pods?"));
+    assert!(of_pods.map(|(_, times)| times).sum::<usize>() > 1, "one page: {pages:#?}");
+    let (names, _) = run(&kubeconfig, "list --pods -o name");
+    let expect: Vec<String> = (0..PODS).map(|number| format!("pod/p-{number:05}")).collect();
+    assert!(names.lines().eq(expect.iter().map(String::as_str)), "{names}");
+    // Ages go by.
+    let rows = |words: &str| {
+        let (text, _) = run(&kubeconfig, words);
+        let row = |line: &str| line.rsplit_once("  ").map(|(row, _)| row.trim_end().to_owned());
+        text.lines().map(row).collect::<Vec<_>>()
+    };
+    let (read, whole) = (rows("list --pods"), rows("list --pods --limit 2000"));
+    assert_eq!(read.len(), PODS + 1, "a header and a line for each");
+    assert_eq!(read, whole);
+    // A list leaves this field out, but for somebody who asks for it.
+    let (names, _) = run(&kubeconfig, "list --field-selector spec.dnsPolicy=ClusterFirst -o name");
+    assert_eq!(names.lines().count(), PODS);
+}

@@ -10,6 +10,7 @@ use kube::client::Body;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::{Map, Value};
+use smallvec::SmallVec;
 
 use super::{Call, Select, escape, get};
 
@@ -60,44 +61,67 @@ pub(super) struct Page {
 
 /// Says how much of each object is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(crate) enum Detail {
     /// All but who manages which field.
     Whole,
-    /// Also without what nobody but nodes and the scheduler reads of pods and of their templates: [`OF_PODS`].
+    /// Also without what no list reads: [`UNREAD`], [`UNREAD_METADATA`], and the copy of an object that `kubectl apply`
+    /// leaves in it, [`LAST_APPLIED`].
     Outline,
 }
 
-/// Fields of pods, of their containers and of templates that no table, state or sum is made from.
-const OF_PODS: [&str; 28] = [
+/// Fields of objects, of pods and of their containers that no table, state or sum is made from.
+const UNREAD: [&str; 44] = [
     "affinity",
     "args",
+    "backoffLimit",
     "command",
+    "completionMode",
     "containerID",
     "dnsConfig",
     "dnsPolicy",
     "enableServiceLinks",
     "hostAliases",
+    "hostIP",
     "hostIPs",
     "imageID",
     "imagePullPolicy",
     "imagePullSecrets",
+    "lastProbeTime",
     "lifecycle",
     "livenessProbe",
+    "manualSelector",
+    "nodePool",
+    "observedGeneration",
     "podIPs",
+    "podReplacementPolicy",
     "preemptionPolicy",
+    "qosClass",
+    "readinessGates",
     "readinessProbe",
     "securityContext",
+    "serviceAccount",
+    "serviceAccountName",
+    "startTime",
+    "started",
     "startupProbe",
     "terminationGracePeriodSeconds",
     "terminationMessagePath",
     "terminationMessagePolicy",
     "tolerations",
     "topologySpreadConstraints",
+    "transitionID",
+    "uncountedTerminatedPods",
     "volumeDevices",
     "volumeMounts",
     "volumes",
     "workingDir",
 ];
+
+/// The same of metadata.
+const UNREAD_METADATA: [&str; 4] = ["finalizers", "generateName", "generation", "selfLink"];
+
+/// The annotation that holds the object as it was applied. Half of its characters are escapes, which cost to read.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -195,28 +219,32 @@ enum Within {
     /// Among fields that the API knows.
     Fields(Detail),
     /// In a field `metadata`.
-    Metadata,
+    Metadata(Detail),
     /// In a map whose keys users choose, such as labels.
-    Map,
+    Map(Detail),
 }
 
 impl Within {
     /// Tells whether a field here is stepped over.
     fn leaves_out(self, key: &str) -> bool {
         match self {
-            Self::Fields(Detail::Outline) => OF_PODS.binary_search(&key).is_ok(),
-            Self::Metadata => key == "managedFields",
-            Self::Fields(Detail::Whole) | Self::Map => false,
+            Self::Fields(Detail::Outline) => UNREAD.binary_search(&key).is_ok(),
+            Self::Metadata(detail) => {
+                let is_unread = || UNREAD_METADATA.binary_search(&key).is_ok();
+                key == "managedFields" || detail == Detail::Outline && is_unread()
+            }
+            Self::Map(Detail::Outline) => key == LAST_APPLIED,
+            Self::Fields(Detail::Whole) | Self::Map(Detail::Whole) => false,
         }
     }
 
     /// Says where the value of a field stands.
     fn below(self, key: &str) -> Self {
         match (self, key) {
-            (Self::Fields(_), "metadata") => Self::Metadata,
-            (Self::Map | Self::Metadata, _)
-            | (Self::Fields(_), "labels" | "annotations" | "matchLabels" | "nodeSelector") => {
-                Self::Map
+            (Self::Fields(detail), "metadata") => Self::Metadata(detail),
+            (Self::Map(detail) | Self::Metadata(detail), _)
+            | (Self::Fields(detail), "labels" | "annotations" | "matchLabels" | "nodeSelector") => {
+                Self::Map(detail)
             }
             (Self::Fields(_), _) => self,
         }
@@ -267,24 +295,27 @@ impl<'de> Visitor<'de> for Within {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut all = Vec::new();
+        let mut all = SmallVec::<[Value; 4]>::new();
         while let Some(one) = access.next_element_seed(self)? {
             all.push(one);
         }
-        Ok(Value::Array(all))
+        Ok(Value::Array(all.into_iter().collect()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut fields = Map::new();
+        // A map of the right size takes no more memory than it needs, and is not moved as it grows.
+        let mut fields = SmallVec::<[(String, Value); 16]>::new();
         while let Some(key) = access.next_key::<Key<'de>>()? {
             if self.leaves_out(&key.0) {
                 access.next_value::<IgnoredAny>()?;
                 continue;
             }
             let value = access.next_value_seed(self.below(&key.0))?;
-            fields.insert(key.0.into_owned(), value);
+            fields.push((key.0.into_owned(), value));
         }
-        Ok(Value::Object(fields))
+        let mut map = Map::with_capacity(fields.len());
+        map.extend(fields);
+        Ok(Value::Object(map))
     }
 }
 
@@ -310,15 +341,17 @@ mod tests {
 
     #[test]
     fn an_outline_lacks_what_only_nodes_read_and_keeps_what_users_name() {
-        assert!(OF_PODS.is_sorted());
+        assert!(UNREAD.is_sorted() && UNREAD_METADATA.is_sorted());
         let page = json!({"items": [{
-            "metadata": {"labels": {"env": "prod"}, "annotations": {"command": "kept"}},
+            "metadata": {"labels": {"env": "prod"}, "annotations": {"command": "kept", (LAST_APPLIED): "{}"}},
             "spec": {"selector": {"matchLabels": {"env": "prod"}}, "nodeSelector": {"args": "kept"},
                 "volumes": [{"name": "v"}], "template": {"metadata": {"labels": {"env": "prod"}},
                 "spec": {"containers": [{"name": "c", "args": ["a"], "resources": {}}]}}}}]});
         let whole = page["items"][0].clone();
         let mut outline = whole.clone();
         outline["spec"].as_object_mut().map(|spec| spec.shift_remove("volumes"));
+        let annotations = &mut outline["metadata"]["annotations"];
+        annotations.as_object_mut().map(|all| all.shift_remove(LAST_APPLIED));
         let container = &mut outline["spec"]["template"]["spec"]["containers"][0];
         container.as_object_mut().map(|fields| fields.shift_remove("args"));
         let text = page.to_string();

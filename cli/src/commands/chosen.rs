@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::cluster::Cluster;
 use crate::commands::filter::{Filter, check_namespace};
 use crate::print::error::{Error, Problem};
-use crate::workload::{Loaded, Workload, load};
+use crate::workload::{Loaded, Workload, load_in};
 
 /// Holds what was chosen, and where it was looked for.
 pub(super) struct Chosen {
@@ -34,13 +34,13 @@ impl Wanted<'_> {
     /// leave it or not.
     ///
     /// # Errors
-    /// As [`load`] and [`Filter::apply`]; a name that nothing has, or several have.
+    /// As [`load_in`] and [`Filter::apply`]; a name that nothing has, or several have.
     pub(super) async fn read(
         &self,
         cluster: &Cluster,
         scope: Option<&str>,
     ) -> Result<Chosen, Error> {
-        let all = load(cluster, scope).await?;
+        let all = load_in(cluster, scope, self.filter.detail()).await?;
         if all.workloads.is_empty() {
             check_namespace(scope, cluster).await?;
         }

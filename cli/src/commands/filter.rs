@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::cluster::me::is_name_of;
-use crate::cluster::{Call, Cluster, Resource, kinds, queue};
+use crate::cluster::{Call, Cluster, Detail, Resource, kinds, queue};
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -63,6 +63,11 @@ impl Filter {
         self.mine
             || !self.status.is_empty()
             || texts.iter().chain(&times).any(|text| text.is_some())
+    }
+
+    /// Says how much of each object it looks at: any field may be asked for by its name.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.field_selector.is_some() { Detail::Whole } else { Detail::Outline }
     }
 
     /// Leaves the workloads that are meant.

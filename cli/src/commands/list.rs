@@ -18,12 +18,13 @@ use crate::print::error::{Error, Exit};
 use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
 use crate::print::output::{Output, clean};
+use crate::print::parts::Parts;
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column, shorten};
 use crate::workload::devices::{self, Depth};
 use crate::workload::eta::{Eta, When};
 use crate::workload::evicted::Evictions;
-use crate::workload::{Loaded, Phase, State, Workload, load};
+use crate::workload::{Loaded, Phase, State, Workload, load_in};
 
 /// Flags of `list`.
 #[derive(Debug, clap::Args)]
@@ -58,6 +59,13 @@ pub struct Args {
 
 /// Runs `list`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
+    if args.pods && args.names.is_empty() && !args.filter.is_given() && !args.watch.is_on() {
+        let format = context.globals.output.as_deref();
+        let format = Format::asked(format, args.list.sheet.jq.as_deref())?;
+        if Parts::can_print(&format, &args.list) {
+            return pods::print_as_read(&format, &args.list, context).await;
+        }
+    }
     show(args, &args.list, args.watch, context).await
 }
 
@@ -82,14 +90,12 @@ impl Find for Args {
         let cluster = context.cluster().await?;
         let scope = context.scope(&cluster).map(str::to_owned);
         let (loaded, evictions) = futures::join!(
-            load(&cluster, scope.as_deref()),
+            load_in(&cluster, scope.as_deref(), self.filter.detail()),
             Evictions::read(&cluster, scope.as_deref())
         );
         let mut loaded = loaded?;
         evictions.mark(&mut loaded.workloads);
-        let place = scope
-            .as_deref()
-            .map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
+        let place = place(scope.as_deref());
         for name in self.names.iter().filter(|name| !name.contains('*')) {
             if !loaded.workloads.iter().any(|workload| workload.is_called(name)) {
                 return Err(loaded.nobody(name, &place));
@@ -133,18 +139,30 @@ impl Find for Args {
                 report
             }
         };
-        if !loaded.hidden.is_empty() {
-            let hidden = loaded.hidden.join(", ");
-            report.warnings.push(format!("not shown, you may not list them: {hidden}"));
-        }
+        report.warnings.extend(hidden_warning(&loaded.hidden));
         if loaded.workloads.is_empty() && format.is_table() {
             let of = if all == 0 { String::new() } else { format!("; there are {all} others") };
             context.out.talk(&format!("no workloads in {place}{of}"));
         }
-        // Thousands of objects take a while to give back, which nobody should wait for.
-        tokio::task::spawn_blocking(|| drop(loaded));
+        // Thousands of objects take a while to give back: the process does so as a whole where it looks once.
+        if self.watch.is_on() {
+            tokio::task::spawn_blocking(|| drop(loaded));
+        } else {
+            Box::leak(Box::new(loaded));
+        }
         Ok(report)
     }
+}
+
+/// Says which kinds are missing in a list.
+fn hidden_warning(hidden: &[String]) -> Option<String> {
+    let is_any = !hidden.is_empty();
+    is_any.then(|| format!("not shown, you may not list them: {}", hidden.join(", ")))
+}
+
+/// Names where a list looks.
+fn place(scope: Option<&str>) -> String {
+    scope.map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"))
 }
 
 const COLUMNS: &[Column] = &[

@@ -14,7 +14,7 @@ use crate::print::flags::ListFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::Output;
 use crate::print::page::wrap;
-use crate::print::table::{Cell, Column, render};
+use crate::print::table::{Cell, Column, Layout};
 
 /// Holds what a command found.
 #[derive(Clone, Debug)]
@@ -224,12 +224,17 @@ impl Table {
 
     /// The table for people.
     pub(crate) fn text(&self, wide: bool, flags: &ListFlags, width: usize) -> String {
+        let width = if wide || flags.show_labels { usize::MAX } else { width };
+        self.part(wide, flags, &mut Layout::new(width))
+    }
+
+    /// The table for people, laid out below the parts of it that a layout knows.
+    pub(super) fn part(&self, wide: bool, flags: &ListFlags, layout: &mut Layout) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
         let (columns, rows) = self.shown(wide, flags);
-        let width = if wide || flags.show_labels { usize::MAX } else { width };
-        render(&columns, &rows, width, !flags.sheet.no_headers)
+        layout.render(&columns, &rows, !flags.sheet.no_headers)
     }
 
     /// The rows alone in one of the forms that have a line for each.
@@ -254,7 +259,7 @@ impl Table {
     }
 
     /// All columns with commas between them, as RFC 4180 has it.
-    fn csv(&self, flags: &ListFlags) -> String {
+    pub(super) fn csv(&self, flags: &ListFlags) -> String {
         let (columns, rows) = self.shown(true, flags);
         let mut writer = csv::Writer::from_writer(Vec::new());
         // A vector takes all that is written.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use comfy_table::{CellAlignment, ColumnConstraint, Row, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, Row, Table, Width, presets};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::print::output::{Output, Style, clean};
@@ -93,35 +93,80 @@ pub(crate) fn render(
     width: usize,
     headers: bool,
 ) -> String {
-    let titles: Vec<Cell> =
-        columns.iter().map(|column| Cell::styled(column.title.clone(), Style::Bold)).collect();
-    let rows: Vec<&[Cell]> = headers
-        .then_some(titles.as_slice())
-        .into_iter()
-        .chain(rows.iter().map(Vec::as_slice))
-        .collect();
-    if rows.is_empty() {
-        return String::new();
+    Layout::new(width).render(columns, rows, headers)
+}
+
+/// Says how wide the columns of a table are that is printed in parts: no narrower than in the part before, and those that
+/// were dropped from the first part stay away.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    width: usize,
+    /// Holds how wide each column was at last, None for one that was dropped; empty before the first part.
+    columns: Vec<Option<u16>>,
+}
+
+impl Layout {
+    /// A table that has no part yet, for a width in columns.
+    pub(crate) fn new(width: usize) -> Self {
+        Self { width, columns: Vec::new() }
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).add_rows(rows.iter().map(|row| line_of(row)));
-    for (laid, column) in table.column_iter_mut().zip(columns) {
-        laid.set_padding((0, GAP));
-        laid.set_cell_alignment(if column.right {
-            CellAlignment::Right
-        } else {
-            CellAlignment::Left
-        });
+
+    /// Lays the next part out.
+    pub(crate) fn render(
+        &mut self,
+        columns: &[Column],
+        rows: &[Vec<Cell>],
+        headers: bool,
+    ) -> String {
+        let titles: Vec<Cell> =
+            columns.iter().map(|column| Cell::styled(column.title.clone(), Style::Bold)).collect();
+        let rows: Vec<&[Cell]> = headers
+            .then_some(titles.as_slice())
+            .into_iter()
+            .chain(rows.iter().map(Vec::as_slice))
+            .collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).add_rows(rows.iter().map(|row| line_of(row)));
+        for (laid, column) in table.column_iter_mut().zip(columns) {
+            laid.set_padding((0, GAP));
+            laid.set_cell_alignment(if column.right {
+                CellAlignment::Right
+            } else {
+                CellAlignment::Left
+            });
+        }
+        self.fit(&mut table, columns);
+        let mut out = String::new();
+        for (row, line) in rows.iter().zip(table.lines()) {
+            let cells = row.iter().zip(&self.columns).filter(|(_, width)| width.is_some());
+            out += paint(&line, cells.map(|(cell, _)| cell)).trim_end_matches(' ');
+            out.push('\n');
+        }
+        out
     }
-    hide(&mut table, columns, width);
-    let shown: Vec<bool> = table.column_iter().map(|column| !column.is_hidden()).collect();
-    let mut out = String::new();
-    for (row, line) in rows.iter().zip(table.lines()) {
-        let cells = row.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell);
-        out += paint(&line, cells).trim_end_matches(' ');
-        out.push('\n');
+
+    /// Hides what has no room, or what the parts before are without, and widens the others to what they were.
+    fn fit(&mut self, table: &mut Table, columns: &[Column]) {
+        if self.columns.is_empty() {
+            hide(table, columns, self.width);
+            self.columns =
+                table.column_iter().map(|column| (!column.is_hidden()).then_some(0)).collect();
+        }
+        let widths = table.column_max_content_widths();
+        for ((column, before), now) in table.column_iter_mut().zip(&mut self.columns).zip(widths) {
+            let constraint = match before {
+                Some(before) => {
+                    *before = now.max(*before);
+                    ColumnConstraint::LowerBoundary(Width::Fixed(*before + GAP))
+                }
+                None => ColumnConstraint::Hidden,
+            };
+            column.set_constraint(constraint);
+        }
     }
-    out
 }
 
 /// A row that stays one line, however long its cells are.
@@ -217,5 +262,23 @@ mod tests {
         );
         check(30, "NAME      STATUS   AGE\nllama-ft  Running  3h\n模型      Pending  9d\n");
         check(5, "NAME      STATUS\nllama-ft  Running\n模型      Pending\n");
+    }
+
+    #[test]
+    fn a_later_part_stands_below_the_columns_of_the_first() {
+        let mut layout = Layout::new(30);
+        let mut part = |rows: &[[&str; 4]], headers: bool| {
+            let row = |row: &[&str; 4]| row.iter().map(|text| Cell::from(*text)).collect();
+            let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
+            let text = layout.render(COLUMNS, &rows, headers);
+            text.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "")
+        };
+        let first = part(&[["llama-ft", "pytorchjob", "Running", "3h"]], true);
+        assert_eq!(first, "NAME      STATUS   AGE\nllama-ft  Running  3h\n");
+        assert_eq!(part(&[["a", "job", "Failed", "9d"]], false), "a         Failed   9d\n");
+        let wider = part(&[["llama-ft-2", "job", "Failed", "9d"]], false);
+        assert_eq!(wider, "llama-ft-2  Failed   9d\n");
+        assert_eq!(part(&[["b", "job", "Failed", "9d"]], false), "b           Failed   9d\n");
+        assert_eq!(part(&[], false), "");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use futures::future::{join, join_all, join3};
+use futures::future::{join, join_all};
 use kai_api::explanation::Explanation;
 use kai_api::names::annotation;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::{Workload, created, queue_label};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{KINDS, Kind};
 use crate::cluster::queue::{not_installed, readable};
-use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
+use crate::cluster::{Call, Cluster, Detail, Failure, Resource, Select, names};
 use crate::print::error::Error;
 
 /// Everything that was found.
@@ -27,35 +27,74 @@ pub(crate) struct Loaded {
 /// # Errors
 /// The server cannot be asked, KAI is not installed, or neither pods nor `PodGroups` may be read.
 pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<Loaded, Error> {
-    let (groups, pods) = (names::pod_groups(), names::pods());
-    let group_call = Call::new("list", &groups).namespace(namespace);
-    let pod_call = Call::new("list", &pods).namespace(namespace);
-    let ours = format!("spec.schedulerName={}", names::SCHEDULER);
-    let everything = Select::default();
-    let scheduled = Select { fields: &ours, ..Select::default() };
-    let (groups_read, pods_read, objects) = join3(
-        cluster.outline(&group_call, &everything),
-        cluster.outline(&pod_call, &scheduled),
-        objects(cluster, namespace),
-    )
-    .await;
-    let mut loaded = Loaded::default();
-    let (objects, hidden) = objects.map_err(|failure| cluster.explain_any(&failure))?;
-    loaded.hidden = hidden;
-    let pods =
-        pods_read.map_err(|failure| cluster.explain(&pod_call, &failure))?.unwrap_or_default();
-    let groups = match groups_read {
-        Ok(Some(groups)) => groups,
-        Ok(None) => return Err(not_installed(cluster)),
-        Err(failure) if failure.is_forbidden() => {
-            loaded.hidden.push(groups.in_rbac());
-            Vec::new()
-        }
-        Err(failure) => return Err(cluster.explain(&group_call, &failure)),
-    };
-    loaded.workloads = assemble(objects, groups, pods);
+    load_in(cluster, namespace, Detail::Outline).await
+}
+
+/// Does the same and keeps so much of each object.
+///
+/// # Errors
+/// As [`load()`].
+pub(crate) async fn load_in(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+    detail: Detail,
+) -> Result<Loaded, Error> {
+    let pods = names::pods();
+    let call = Call::new("list", &pods).namespace(namespace);
+    let ours = scheduled_by_us();
+    let select = Select { fields: &ours, ..Select::default() };
+    let (makers, pods_read) =
+        join(Makers::read(cluster, namespace, detail), cluster.list_in(&call, &select, detail))
+            .await;
+    let Makers { objects, groups, hidden } = makers?;
+    let pods = pods_read.map_err(|failure| cluster.explain(&call, &failure))?.unwrap_or_default();
+    let mut loaded = Loaded { workloads: assemble(objects, groups, pods), hidden };
     mark_held(&mut loaded.workloads, cluster).await;
     Ok(loaded)
+}
+
+/// Selects the pods that workloads are shown with.
+pub(crate) fn scheduled_by_us() -> String {
+    format!("spec.schedulerName={}", names::SCHEDULER)
+}
+
+/// Objects and groups that pods are made and grouped by.
+#[derive(Debug)]
+pub(super) struct Makers {
+    pub(super) objects: Objects,
+    pub(super) groups: Vec<Value>,
+    /// Kinds that the user may not list.
+    pub(super) hidden: Vec<String>,
+}
+
+impl Makers {
+    /// Reads them, those of a namespace or all, and so much of each.
+    ///
+    /// # Errors
+    /// The server cannot be asked, or KAI is not installed.
+    pub(super) async fn read(
+        cluster: &Cluster,
+        namespace: Option<&str>,
+        detail: Detail,
+    ) -> Result<Self, Error> {
+        let groups = names::pod_groups();
+        let call = Call::new("list", &groups).namespace(namespace);
+        let everything = Select::default();
+        let (read, objects) =
+            join(cluster.list_in(&call, &everything, detail), objects(cluster, namespace, detail))
+                .await;
+        let (objects, mut hidden) = objects.map_err(|failure| cluster.explain_any(&failure))?;
+        let groups = match read {
+            Ok(Some(groups)) => groups,
+            Ok(None) => return Err(not_installed(cluster)),
+            Err(failure) if failure.is_forbidden() => {
+                hidden.push(groups.in_rbac());
+                Vec::new()
+            }
+            Err(failure) => return Err(cluster.explain(&call, &failure)),
+        };
+        Ok(Self { objects, groups, hidden })
+    }
 }
 
 /// Notes which of them wait in a queue that is held: one request, where any is at a limit; none where queues may not be
@@ -75,12 +114,13 @@ pub(super) async fn mark_held(workloads: &mut [Workload], cluster: &Cluster) {
     }
 }
 
-type Objects = Vec<(&'static Kind, Resource, Value)>;
+pub(super) type Objects = Vec<(&'static Kind, Resource, Value)>;
 
 /// The objects of every known kind that name a queue.
 async fn objects(
     cluster: &Cluster,
     namespace: Option<&str>,
+    detail: Detail,
 ) -> Result<(Objects, Vec<String>), Failure> {
     let is_builtin = |kind: &Kind| matches!(kind.group, "" | "batch" | "apps");
     let groups = async {
@@ -88,7 +128,7 @@ async fn objects(
             KINDS
                 .iter()
                 .filter(|k| is_builtin(k))
-                .map(|k| one_kind(k, k.best(), cluster, namespace)),
+                .map(|k| one_kind(k, k.best(), cluster, namespace, detail)),
         );
         let custom = async {
             let groups: HashMap<String, Vec<String>> =
@@ -97,7 +137,7 @@ async fn objects(
                 let versions = groups.get(kind.group)?;
                 let version =
                     kind.versions.iter().find(|v| versions.iter().any(|served| served == *v))?;
-                Some(one_kind(kind, kind.resource(version), cluster, namespace))
+                Some(one_kind(kind, kind.resource(version), cluster, namespace, detail))
             });
             Ok::<_, Failure>(join_all(served).await)
         };
@@ -125,13 +165,15 @@ async fn one_kind(
     resource: Resource,
     cluster: &Cluster,
     namespace: Option<&str>,
+    detail: Detail,
 ) -> Found {
     // Pods are read by their scheduler, and these two only ever belong to something else.
     if matches!(kind.name, "Pod" | "ReplicaSet" | "TrainingRuntime") {
         return (kind, resource, Ok(None));
     }
     let call = Call::new("list", &resource).namespace(namespace);
-    let mut found = cluster.outline(&call, &Select { labels: names::QUEUE, fields: "" }).await;
+    let mut found =
+        cluster.list_in(&call, &Select { labels: names::QUEUE, fields: "" }, detail).await;
     if let Ok(Some(items)) = &mut found {
         // Items of a list do not say what they are.
         for item in items {
@@ -145,28 +187,9 @@ async fn one_kind(
 /// Puts objects, groups and pods together. Pure.
 pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -> Vec<Workload> {
     let mut assembly = Assembly::default();
-    for (_, resource, object) in objects {
-        match maker(&object) {
-            Some(maker) => {
-                let uid = text(&object["metadata"]["uid"]).to_owned();
-                assembly.makers.insert(uid, maker.to_owned());
-            }
-            None => assembly.add_object(resource, object),
-        }
-    }
-    // A pod that its controller's kind groups one by one owns its PodGroup; the work is still the controller's.
+    assembly.add_objects(objects);
     for pod in &pods {
-        if let Some(controller) = controller(pod)
-            && crate::cluster::kinds::find(
-                text(&controller["apiVersion"]),
-                text(&controller["kind"]),
-            )
-            .is_some()
-        {
-            let uid = text(&pod["metadata"]["uid"]).to_owned();
-            assembly.makers.insert(uid.clone(), text(&controller["uid"]).to_owned());
-            assembly.controllers.insert(uid, controller.clone());
-        }
+        assembly.note_controller(pod);
     }
     for group in groups {
         assembly.add_group(group);
@@ -215,9 +238,10 @@ pub(super) fn controller(object: &Value) -> Option<&Value> {
     owners.iter().find(|owner| owner["controller"].as_bool() == Some(true))
 }
 
-#[derive(Default)]
-struct Assembly {
-    workloads: Vec<Workload>,
+/// Workloads that are being put together.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    pub(super) workloads: Vec<Workload>,
     by_uid: HashMap<String, usize>,
     /// Objects that another one made: UID to the maker's.
     makers: HashMap<String, String>,
@@ -243,6 +267,32 @@ impl Assembly {
         }
         self.workloads.push(workload);
         at
+    }
+
+    /// Adds objects, and notes which of them others made.
+    pub(super) fn add_objects(&mut self, objects: Objects) {
+        for (_, resource, object) in objects {
+            match maker(&object) {
+                Some(maker) => {
+                    let uid = text(&object["metadata"]["uid"]).to_owned();
+                    self.makers.insert(uid, maker.to_owned());
+                }
+                None => self.add_object(resource, object),
+            }
+        }
+    }
+
+    /// Notes whose a pod is before groups are added. A pod that its controller's kind groups one by one owns its
+    /// `PodGroup`; the work is still the controller's.
+    pub(super) fn note_controller(&mut self, pod: &Value) {
+        let Some(controller) = controller(pod) else { return };
+        let version = text(&controller["apiVersion"]);
+        if crate::cluster::kinds::find(version, text(&controller["kind"])).is_none() {
+            return;
+        }
+        let uid = text(&pod["metadata"]["uid"]).to_owned();
+        self.makers.insert(uid.clone(), text(&controller["uid"]).to_owned());
+        self.controllers.insert(uid, controller.clone());
     }
 
     /// The workload of an object, or of whatever made it, or made that.
@@ -278,7 +328,7 @@ impl Assembly {
         });
     }
 
-    fn add_group(&mut self, group: Value) {
+    pub(super) fn add_group(&mut self, group: Value) {
         let namespace = text(&group["metadata"]["namespace"]).to_owned();
         let name = text(&group["metadata"]["name"]).to_owned();
         let owner = &group["metadata"]["ownerReferences"][0];
@@ -327,11 +377,12 @@ impl Assembly {
         self.workloads[at].groups.push(group);
     }
 
-    fn add_pod(&mut self, pod: Value) {
+    /// Returns the number of the workload that a pod is of, which is added where it tells of a new one.
+    pub(super) fn place(&mut self, pod: &Value) -> usize {
         let meta = &pod["metadata"];
         let namespace = text(&meta["namespace"]).to_owned();
         let group = text(&meta["annotations"][names::POD_GROUP]).to_owned();
-        let owner = controller(&pod);
+        let owner = controller(pod);
         let owner_uid = owner.map_or("", |owner| text(&owner["uid"]));
         let by_label = || {
             KINDS.iter().filter(|kind| !kind.pod_label.is_empty()).find_map(|kind| {
@@ -345,7 +396,11 @@ impl Assembly {
             .copied()
             .or_else(|| self.at_or_above(owner_uid))
             .or_else(by_label);
-        let at = known.unwrap_or_else(|| self.add(Workload::of_pod(&pod)));
+        known.unwrap_or_else(|| self.add(Workload::of_pod(pod)))
+    }
+
+    fn add_pod(&mut self, pod: Value) {
+        let at = self.place(&pod);
         let workload = &mut self.workloads[at];
         if workload.resource.kind == "Pod" && workload.object.is_none() {
             let mut object = pod.clone();
