@@ -63,9 +63,14 @@ impl FieldSet {
     }
 
     fn tidy(mut self) -> Self {
-        self.below = self.below.into_iter().map(|(key, inner)| (key, inner.tidy())).collect();
-        self.below.retain(|_, inner| !inner.is_empty());
+        self.prune();
         self
+    }
+
+    /// Takes out all nodes without a path; tells whether a path is left.
+    fn prune(&mut self) -> bool {
+        self.below.retain(|_, inner| inner.prune());
+        self.here || !self.below.is_empty()
     }
 
     /// The paths in either set.
@@ -79,13 +84,21 @@ impl FieldSet {
     }
 
     /// The paths that `other` does not have.
-    pub(crate) fn difference(&self, other: &Self) -> Self {
-        let below = self.below.iter().map(|(key, inner)| {
-            let rest =
-                other.below.get(key).map_or_else(|| inner.clone(), |gone| inner.difference(gone));
-            (key.clone(), rest)
-        });
-        Self { here: self.here && !other.here, below: below.collect() }.tidy()
+    pub(crate) fn difference(mut self, other: &Self) -> Self {
+        self.subtract(other);
+        self
+    }
+
+    /// Takes the paths of `other` out; visits only those.
+    fn subtract(&mut self, other: &Self) {
+        self.here &= !other.here;
+        for (key, gone) in &other.below {
+            let Some(inner) = self.below.get_mut(key) else { continue };
+            inner.subtract(gone);
+            if !inner.here && inner.below.is_empty() {
+                self.below.remove(key);
+            }
+        }
     }
 
     /// The paths in both sets.
@@ -98,31 +111,22 @@ impl FieldSet {
 
     /// The set without a path and all under it.
     pub(crate) fn without(mut self, path: &[&str]) -> Self {
+        self.cut(path);
+        self.tidy()
+    }
+
+    fn cut(&mut self, path: &[&str]) {
         match path {
             [] => {}
             [last] => {
                 self.below.remove(*last);
             }
             [first, rest @ ..] => {
-                if let Some(inner) = self.below.remove(*first) {
-                    self.below.insert((*first).to_owned(), inner.without(rest));
+                if let Some(inner) = self.below.get_mut(*first) {
+                    inner.cut(rest);
                 }
             }
         }
-        self.tidy()
-    }
-
-    /// The set without one path, but with those under it.
-    fn without_node(mut self, path: &[&str]) -> Self {
-        match path {
-            [] => self.here = false,
-            [first, rest @ ..] => {
-                if let Some(inner) = self.below.remove(*first) {
-                    self.below.insert((*first).to_owned(), inner.without_node(rest));
-                }
-            }
-        }
-        self.tidy()
     }
 
     /// The paths as messages show them: `.spec.containers[name="c"].image`.
@@ -145,7 +149,7 @@ impl FieldSet {
     pub(crate) fn of_applied(value: &Value, schema: Option<&Schema>) -> Self {
         let mut set = Self::default();
         name_fields(value, schema, &mut set);
-        strip(set.tidy())
+        strip(set)
     }
 }
 
@@ -165,7 +169,7 @@ fn shown(key: &str) -> String {
 }
 
 /// Takes out what nobody manages.
-fn strip(set: FieldSet) -> FieldSet {
+fn strip(mut set: FieldSet) -> FieldSet {
     const METADATA: [&str; 11] = [
         "f:name",
         "f:namespace",
@@ -179,9 +183,16 @@ fn strip(set: FieldSet) -> FieldSet {
         "f:deletionGracePeriodSeconds",
         "f:clusterName",
     ];
-    let set = set.without(&["f:apiVersion"]).without(&["f:kind"]);
-    let set = METADATA.iter().fold(set, |set, field| set.without(&["f:metadata", field]));
-    set.without_node(&["f:metadata"]).without_node(&[])
+    set.here = false;
+    set.cut(&["f:apiVersion"]);
+    set.cut(&["f:kind"]);
+    if let Some(metadata) = set.below.get_mut("f:metadata") {
+        metadata.here = false;
+        for field in METADATA {
+            metadata.below.remove(field);
+        }
+    }
+    set.tidy()
 }
 
 /// Shape of a value to the rules of ownership.
@@ -192,6 +203,15 @@ pub(super) enum Shape<'a> {
     Fields(&'a Map<String, Value>),
     /// Each item has its own owner, found by its keys.
     Items(&'a [Value], &'a Schema),
+}
+
+impl<'a> Shape<'a> {
+    fn fields_or(self, none: &'a Map<String, Value>) -> &'a Map<String, Value> {
+        match self {
+            Self::Fields(fields) => fields,
+            Self::Leaf | Self::Items(..) => none,
+        }
+    }
 }
 
 /// Tells how ownership divides a value. Without a schema maps divide and lists do not.
@@ -262,10 +282,7 @@ pub(crate) fn compare(old: &Value, new: &Value, schema: Option<&Schema>) -> Comp
     let mut comparison = Comparison::default();
     let Comparison { written, removed } = &mut comparison;
     walk(Some(old), Some(new), schema, written, removed);
-    Comparison {
-        written: strip(comparison.written.tidy()),
-        removed: strip(comparison.removed.tidy()),
-    }
+    Comparison { written: strip(comparison.written), removed: strip(comparison.removed) }
 }
 
 fn walk(
@@ -294,18 +311,20 @@ fn walk(
             let new = keyed(new, list);
             for key in old.keys().chain(new.keys()) {
                 let (old, new) = (old.get(key).copied(), new.get(key).copied());
+                if old == new {
+                    continue;
+                }
                 let (came, went) = (written.child(key.clone()), removed.child(key.clone()));
                 walk(old, new, list.items.as_deref(), came, went);
             }
         }
         (old, new) => {
-            let fields = |part: Shape<'_>| match part {
-                Shape::Fields(fields) => fields.clone(),
-                Shape::Leaf | Shape::Items(..) => empty.clone(),
-            };
-            let (old, new) = (fields(old), fields(new));
+            let (old, new) = (old.fields_or(&empty), new.fields_or(&empty));
             let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
             for key in keys {
+                if old.get(key) == new.get(key) {
+                    continue;
+                }
                 let inner = schema.and_then(|schema| schema.field(key));
                 let name = format!("f:{key}");
                 let (came, went) = (written.child(name.clone()), removed.child(name));

@@ -35,9 +35,21 @@ impl Object {
     }
 }
 
+/// The value at a JSON pointer. `Value::pointer` copies each part of the pointer, which costs more than the look.
+fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    if pointer.contains('~') {
+        return value.pointer(pointer);
+    }
+    pointer.split('/').skip(1).try_fold(value, |value, part| match value {
+        Value::Object(fields) => fields.get(part),
+        Value::Array(_) => value.pointer(&format!("/{part}")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    })
+}
+
 /// The text at a JSON pointer, or "" when absent.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    at(value, pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// `metadata.name`.
@@ -57,7 +69,7 @@ pub(crate) fn uid(value: &Value) -> &str {
 
 /// `metadata.labels`.
 pub(crate) fn labels(value: &Value) -> Option<&Map<String, Value>> {
-    value.pointer("/metadata/labels").and_then(Value::as_object)
+    at(value, "/metadata/labels").and_then(Value::as_object)
 }
 
 /// Tells whether deletion was asked for.
@@ -77,7 +89,7 @@ pub(crate) fn owners(value: &Value) -> &[Value] {
 
 /// The array at a JSON pointer, or an empty one.
 pub(crate) fn array<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    at(value, pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// `metadata`, made when absent. `value` must be an object.

@@ -399,21 +399,20 @@ fn bump_generation(target: &Target, old: &Value, new: &mut Value) {
         return;
     }
     let has_status = target.kind.version(&target.version).is_some_and(|version| version.status);
-    let counted = |value: &Value| {
-        let mut value = value.clone();
-        if let Some(fields) = value.as_object_mut() {
-            fields.shift_remove("metadata");
-            fields.shift_remove("apiVersion");
-            if has_status {
-                fields.shift_remove("status");
-            }
-        }
-        value
+    let is_counted = |field: &str| match field {
+        "metadata" | "apiVersion" => false,
+        "status" => !has_status,
+        _ => true,
     };
     let annotations = |value: &Value| value.pointer("/metadata/annotations").cloned();
     let are_counted = target.kind.is("apps", "deployments");
     let differ = are_counted && annotations(old) != annotations(new);
-    if differ || counted(old) != counted(new) {
+    let is_changed = [old, &*new]
+        .into_iter()
+        .filter_map(Value::as_object)
+        .flat_map(serde_json::Map::keys)
+        .any(|name| is_counted(name) && old.get(name) != new.get(name));
+    if differ || is_changed {
         let generation = old.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
         object::set_metadata(new, "generation", json!(generation + 1));
     }

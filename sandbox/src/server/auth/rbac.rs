@@ -52,7 +52,7 @@ pub(super) fn refusal(user: &User, attributes: &Attributes<'_>) -> Refusal {
 }
 
 /// The rules that hold for a user in a namespace (cluster-wide ones only when empty).
-pub(super) fn rules(state: &State, user: &User, namespace: &str) -> Vec<Value> {
+pub(super) fn rules<'a>(state: &'a State, user: &User, namespace: &str) -> Vec<&'a Value> {
     let mut rules = Vec::new();
     let mut collect = |bindings: &str, of: &str| {
         let table = state.store.table(&TableId::new(GROUP, bindings));
@@ -60,7 +60,7 @@ pub(super) fn rules(state: &State, user: &User, namespace: &str) -> Vec<Value> {
             if binds(binding, user)
                 && let Some(role) = role(state, binding)
             {
-                rules.extend(object::array(&role.value, "/rules").iter().cloned());
+                rules.extend(object::array(&role.value, "/rules"));
             }
         }
     };
@@ -91,7 +91,8 @@ fn binds(binding: &Object, user: &User) -> bool {
             "Group" => user.groups.iter().any(|group| group == name),
             "ServiceAccount" => {
                 let namespace = object::text(subject, "/namespace");
-                user.name == format!("system:serviceaccount:{namespace}:{name}")
+                let account = user.name.strip_prefix("system:serviceaccount:");
+                account.and_then(|account| account.split_once(':')) == Some((namespace, name))
             }
             _ => false,
         }
@@ -105,17 +106,16 @@ fn covers(rule: &Value, attributes: &Attributes<'_>) -> bool {
             .filter_map(Value::as_str)
             .any(|item| item == "*" || fits(item))
     };
-    let full = if attributes.subresource.is_empty() {
-        attributes.resource.to_owned()
-    } else {
-        format!("{}/{}", attributes.resource, attributes.subresource)
-    };
-    let any_of = format!("*/{}", attributes.subresource);
     let names = object::array(rule, "/resourceNames");
     has("/verbs", &|verb| verb == attributes.verb)
         && has("/apiGroups", &|group| group == attributes.group)
-        && has("/resources", &|resource| {
-            resource == full || (!attributes.subresource.is_empty() && resource == any_of)
+        && has("/resources", &|resource| match resource.split_once('/') {
+            Some((of, subresource)) => {
+                !attributes.subresource.is_empty()
+                    && subresource == attributes.subresource
+                    && (of == "*" || of == attributes.resource)
+            }
+            None => attributes.subresource.is_empty() && resource == attributes.resource,
         })
         && (names.is_empty() || names.iter().any(|name| name.as_str() == Some(attributes.name)))
 }

@@ -69,8 +69,9 @@ fn access(api: &Api, user: &User, body: &Value) -> Value {
 
 fn rules(api: &Api, user: &User, namespace: &str) -> Value {
     let all = json!({ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] });
+    let state = api.read();
     let resource_rules =
-        if user.is_master() { vec![all] } else { rbac::rules(&api.read(), user, namespace) };
+        if user.is_master() { vec![&all] } else { rbac::rules(&state, user, namespace) };
     json!({
         "resourceRules": resource_rules,
         "nonResourceRules": [{ "verbs": ["get"], "nonResourceURLs": ["*"] }],

@@ -125,7 +125,8 @@ pub(crate) fn track(
         refuse_conflicts(&all, &compared.written)?;
     }
     for other in &mut all {
-        other.set = other.set.difference(&compared.removed).difference(&compared.written);
+        let set = std::mem::take(&mut other.set);
+        other.set = set.difference(&compared.removed).difference(&compared.written);
     }
     let set = match &intent.applied {
         Some(applied) => applied.clone(),
