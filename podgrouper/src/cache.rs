@@ -398,10 +398,12 @@ impl Cache {
     }
 
     fn announce_all(&self, gvk: &Gvk) {
-        let keys: Vec<ObjectKey> = {
+        let mut keys: Vec<ObjectKey> = {
             let slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
             slots.rows.keys().filter(|key| key.gvk == *gvk).cloned().collect()
         };
+        // The order of a hash table differs from run to run.
+        keys.sort_unstable();
         for key in keys {
             self.announce(key);
         }

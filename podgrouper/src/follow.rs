@@ -151,7 +151,7 @@ pub(crate) struct Listing<K> {
     seen: Option<HashSet<K>>,
 }
 
-impl<K: Eq + std::hash::Hash> Listing<K> {
+impl<K: Ord + std::hash::Hash> Listing<K> {
     pub(crate) fn new() -> Self {
         Self { seen: None }
     }
@@ -166,10 +166,12 @@ impl<K: Eq + std::hash::Hash> Listing<K> {
         }
     }
 
-    /// Ends the list; the known keys that it did not name are gone.
+    /// Ends the list; the known keys that it did not name are gone, in order, whatever order they were known in.
     pub(crate) fn end(&mut self, known: Vec<K>) -> Vec<K> {
         let seen = self.seen.take().unwrap_or_default();
-        known.into_iter().filter(|key| !seen.contains(key)).collect()
+        let mut gone: Vec<K> = known.into_iter().filter(|key| !seen.contains(key)).collect();
+        gone.sort_unstable();
+        gone
     }
 }
 

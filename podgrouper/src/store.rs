@@ -155,7 +155,10 @@ impl Store {
             rows.map(|row| &row.pod).filter(|pod| fits(pod)).cloned().collect()
         } else {
             let here = inner.pods.iter().filter(|(key, _)| *key.namespace == *namespace);
-            here.map(|(_, row)| &row.pod).filter(|pod| fits(pod)).cloned().collect()
+            let mut found: Vec<_> =
+                here.map(|(_, row)| &row.pod).filter(|pod| fits(pod)).cloned().collect();
+            found.sort_unstable_by(|left, right| left.name.cmp(&right.name));
+            found
         }
     }
 
@@ -213,10 +216,13 @@ impl Store {
         };
     }
 
-    /// The class of groups that name none, where the cluster has one.
+    /// The class of groups that name none, where the cluster has one: the least of several, as Kubernetes has it.
     pub(crate) fn default_class(&self) -> Option<Arc<Object>> {
         let inner = self.inner();
-        inner.classes.values().find(|class| class.value()["globalDefault"] == true).cloned()
+        let rows = inner.classes.iter();
+        let defaults = rows.filter(|(_, class)| class.value()["globalDefault"] == true);
+        let least = defaults.min_by_key(|(name, class)| (class.value()["value"].as_i64(), *name));
+        least.map(|(_, class)| class.clone())
     }
 
     /// All queues by name.
@@ -294,6 +300,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Key, Row, Store};
+    use crate::object::Object;
     use crate::pod::Pod;
     use crate::status::Usage;
 
@@ -334,6 +341,16 @@ mod tests {
         assert!(Arc::ptr_eq(&again.name, &one.name) && before.is_some());
         let members = store.members(&Key::new("n", "g"));
         assert!(Arc::ptr_eq(&members[0].name, &one.name));
+    }
+
+    #[test]
+    fn the_least_of_several_default_classes_counts() {
+        let store = Store::default();
+        for (name, value) in [("b", 50), ("a", 200), ("c", 100)] {
+            let class = json!({"metadata": {"name": name}, "value": value, "globalDefault": true});
+            store.set_class(name, Some(Arc::new(Object::new(class))));
+        }
+        assert_eq!(store.default_class().unwrap().name(), "b");
     }
 
     #[test]
