@@ -13,7 +13,10 @@
 //! docs/contract.md 7.7, docs/rules.md S9, F32 to F34.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -39,6 +42,12 @@ const HANDOVER_RENEWAL: Duration = Duration::from_millis(2500);
 /// A hold that cannot be confirmed is asked for again after this.
 const CONFIRM_AGAIN: Duration = Duration::from_millis(200);
 
+/// Without election a Lease that this process could use may be refused for this long before work goes on without it:
+/// rights that are withdrawn for a moment make no second leader.
+const REFUSED_MAX: Duration = Duration::from_mins(2);
+/// Interval at which whoever works without the Lease tries whether it can be used by now.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
 /// A Lease to be held.
 #[derive(Clone, Debug)]
 pub struct Lease {
@@ -46,6 +55,8 @@ pub struct Lease {
     name: String,
     identity: String,
     mode: Mode,
+    /// It could be used once.
+    has_worked: Arc<AtomicBool>,
 }
 
 /// The hold is lost.
@@ -55,7 +66,14 @@ pub struct Lost;
 
 /// Proof of a hold, asked before every write.
 #[derive(Clone, Debug)]
-pub struct Guard(Option<Arc<Hold>>);
+pub struct Guard(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Held(Arc<Hold>),
+    /// The Lease cannot be used: nothing keeps two processes apart.
+    Without(Arc<Lease>, CancellationToken),
+}
 
 #[derive(Debug)]
 struct Hold {
@@ -73,16 +91,18 @@ impl Lease {
         // A seed decides the same on every machine.
         let host = if chance::is_seeded() { String::from("simulated") } else { host };
         let identity = format!("{host}_{}", chance::uuid());
-        Self { api: Api::namespaced(client, namespace), name: name.to_owned(), identity, mode }
+        let (api, name) = (Api::namespaced(client, namespace), name.to_owned());
+        Self { api, name, identity, mode, has_worked: Arc::default() }
     }
 
     /// Waits until the Lease is ours; none when stopped before.
     ///
     /// Where the Lease cannot be used (no namespace, no permission) and no election is asked for, the guard is empty: as
-    /// with KAI, nothing then keeps two processes apart.
+    /// with KAI, nothing then keeps two processes apart. Such a hold is lost as soon as the Lease can be used.
     pub async fn acquire(&self, manner: Manner, stop: &CancellationToken) -> Option<Guard> {
         let mut election = Election::standby(self.mode);
         let mut said_waiting = false;
+        let mut refused = None;
         let pause = match self.mode {
             Mode::Election { retry } => retry,
             Mode::Handover => HANDOVER_RETRY,
@@ -90,8 +110,13 @@ impl Lease {
         loop {
             let mut until = pause.mul_f64(1.0 + chance::part() / 5.0);
             match self.attempt(&mut election, manner).await {
-                Ok(Some(guard)) => return Some(guard),
+                Ok(Some(guard)) => {
+                    self.has_worked.store(true, Ordering::Relaxed);
+                    return Some(guard);
+                }
                 Ok(None) => {
+                    self.has_worked.store(true, Ordering::Relaxed);
+                    refused = None;
                     if !std::mem::replace(&mut said_waiting, true) {
                         tracing::info!(lease = self.name, "standing by: another process holds it");
                     }
@@ -100,12 +125,19 @@ impl Lease {
                 Err(kube::Error::Api(status))
                     if self.mode == Mode::Handover && matches!(status.code, 403 | 404) =>
                 {
+                    let since = *refused.get_or_insert_with(Instant::now);
+                    let is_over = since.elapsed() >= REFUSED_MAX;
                     tracing::warn!(
                         lease = self.name,
                         reason = status.message,
                         "cannot use the lease: a second process of this name would go unnoticed"
                     );
-                    return Some(Guard(None));
+                    if is_over || !self.has_worked.load(Ordering::Relaxed) {
+                        return Some(Guard(Kind::Without(
+                            Arc::new(self.clone()),
+                            CancellationToken::new(),
+                        )));
+                    }
                 }
                 Err(error) => tracing::warn!(
                     lease = self.name,
@@ -149,7 +181,7 @@ impl Lease {
             confirming: tokio::sync::Mutex::new(()),
             lost: CancellationToken::new(),
         };
-        let guard = Guard(Some(Arc::new(hold)));
+        let guard = Guard(Kind::Held(Arc::new(hold)));
         // Somebody newer may have come in the meantime.
         if guard.check().await.is_err() {
             *election = Election::standby(self.mode);
@@ -157,6 +189,17 @@ impl Lease {
         }
         tracing::info!(lease = self.name, identity = self.identity, "holds the lease");
         Ok(Some(guard))
+    }
+
+    /// Waits until it can be used, which whoever works without it must not any more then.
+    async fn usable(&self) {
+        loop {
+            sleep(TRY_AGAIN).await;
+            let mut election = Election::standby(self.mode);
+            if self.attempt(&mut election, Manner::Patient).await.is_ok() {
+                return;
+            }
+        }
     }
 
     /// Writes our name on the Lease as it was read.
@@ -179,7 +222,11 @@ impl Guard {
     /// # Errors
     /// [`Lost`]: never write again.
     pub async fn check(&self) -> Result<Option<Instant>, Lost> {
-        let Some(hold) = &self.0 else { return Ok(None) };
+        let hold = match &self.0 {
+            Kind::Held(hold) => hold,
+            Kind::Without(_, lost) if lost.is_cancelled() => return Err(Lost),
+            Kind::Without(..) => return Ok(None),
+        };
         if let Permit::Write { until } = hold.permit()? {
             return Ok(until);
         }
@@ -192,9 +239,16 @@ impl Guard {
     /// # Errors
     /// [`Lost`], as soon as another holds the Lease or this process may no longer act.
     pub async fn keep(&self, stop: &CancellationToken) -> Result<(), Lost> {
-        let Some(hold) = &self.0 else {
-            stop.cancelled().await;
-            return Ok(());
+        let hold = match &self.0 {
+            Kind::Held(hold) => hold,
+            Kind::Without(lease, lost) => {
+                stop.run_until_cancelled(Box::pin(lease.usable())).await.map_or(Ok(()), |()| {
+                    tracing::info!(lease = lease.name, "the lease can be used by now");
+                    lost.cancel();
+                    Err(Lost)
+                })?;
+                return Ok(());
+            }
         };
         loop {
             tokio::select! {
@@ -209,7 +263,7 @@ impl Guard {
 
     /// Empties the Lease where it is still ours, so that the next process need not wait.
     pub async fn release(&self) {
-        let Some(hold) = &self.0 else { return };
+        let Kind::Held(hold) = &self.0 else { return };
         if let Err(error) = hold.release().await {
             tracing::warn!(error = causes(&error), "failed to release the lease");
         }
@@ -218,8 +272,8 @@ impl Guard {
     /// Ends when the hold is lost.
     pub async fn lost(&self) {
         match &self.0 {
-            Some(hold) => hold.lost.cancelled().await,
-            None => std::future::pending().await,
+            Kind::Held(hold) => hold.lost.cancelled().await,
+            Kind::Without(_, lost) => lost.cancelled().await,
         }
     }
 }

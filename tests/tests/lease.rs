@@ -43,6 +43,18 @@ impl Candidate {
         self.tape.add(serde_json::from_value::<Fault>(fault)?);
         Ok(())
     }
+
+    /// From now on it has no right to the Lease.
+    fn refuse(&self) -> Result<()> {
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases*", namespace::SYSTEM);
+        for verb in ["GET", "POST", "PUT"] {
+            let on = format!("{verb} {path}");
+            let fault =
+                json!({ "on": on, "status": 403, "reason": "Forbidden", "message": "no right" });
+            self.tape.add(serde_json::from_value::<Fault>(fault)?);
+        }
+        Ok(())
+    }
 }
 
 /// Measures when a holder that is cut off has stopped, and when another has begun, in seconds.
@@ -97,5 +109,33 @@ async fn a_holder_without_election_that_is_cut_off_stops_too() -> Result<()> {
 async fn who_takes_what_ran_out_waits_for_the_last_confirmed_writes() -> Result<()> {
     let (stopped, begun) = times("PUT", Mode::Handover).await?;
     ensure!(stopped < begun, "it stopped after {stopped} s, and another began after {begun} s");
+    Ok(())
+}
+
+/// Rights that are withdrawn for a moment from who stands by make no second leader.
+#[tokio::test(start_paused = true)]
+async fn who_stands_by_and_is_refused_for_a_moment_goes_on_standing_by() -> Result<()> {
+    let place = Place::embedded().await?;
+    let (first, second) = (
+        Candidate::new(&place, Mode::Handover).await?,
+        Candidate::new(&place, Mode::Handover).await?,
+    );
+    let never = CancellationToken::new();
+    let guard = first.acquire(Manner::Newest).await?;
+    let kept = guard.clone();
+    let keeping = tokio::spawn(async move { kept.keep(&CancellationToken::new()).await });
+    let waits = |seconds| {
+        timeout(Duration::from_secs(seconds), second.lease.acquire(Manner::Patient, &never))
+    };
+    ensure!(waits(5).await.is_err(), "another holds it");
+    second.refuse()?;
+    ensure!(waits(60).await.is_err(), "rights that are gone for a minute are waited for");
+    let alone = waits(150).await?.context("nobody stops it")?;
+    ensure!(alone.check().await.is_ok(), "rights that are gone for good are not");
+    second.tape.clear_faults();
+    ensure!(alone.keep(&never).await.is_err(), "who works without it ends once it can be used");
+    ensure!(alone.check().await.is_err(), "and writes no more");
+    ensure!(guard.check().await.is_ok(), "its holder never noticed");
+    keeping.abort();
     Ok(())
 }
