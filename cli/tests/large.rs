@@ -1,5 +1,5 @@
-//! A large cluster: what a simulation costs there. The test prints the figures, and holds the bound of memory; that of time
-//! is among the aims that docs/performance.md says are missed:
+//! A large cluster: what a simulation costs there. The test prints the figures, and holds the bound of memory;
+//! docs/performance.md has those of time:
 //!
 //! ```text
 //! cargo test --release --workspace --test large -- --ignored --nocapture --test-threads 1
