@@ -67,7 +67,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand install 'Install, check or remove the scheduler'
             cand doctor 'Find out what is broken, and how to repair it'
             cand snapshot 'What the scheduler sees of the cluster, in a file; and what it would do next'
-            cand completion 'Shell completion, also through kubectl kai <TAB>'
+            cand completion 'Shell completion, also through kubectl'
             cand config 'Defaults, and where each value came from'
             cand version 'Client and scheduler versions'
             cand help 'The page of a command or of a topic'
@@ -1569,7 +1569,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
             cand powershell 'Print the script for PowerShell'
             cand elvish 'Print the script for elvish'
             cand nushell 'Print the script for nushell'
-            cand install 'Make kubectl kai <TAB> work: link kubectl_complete-kai to this program'
+            cand install 'Make the TAB key work behind kubectl kai: link kubectl_complete-kai to this program'
             cand uninstall 'Remove the link'
         }
         &'kubectl-kai;completion;bash'= {

@@ -68,7 +68,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "sandbox" -d
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "install" -d 'Install, check or remove the scheduler'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "doctor" -d 'Find out what is broken, and how to repair it'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "snapshot" -d 'What the scheduler sees of the cluster, in a file; and what it would do next'
-complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "completion" -d 'Shell completion, also through kubectl kai <TAB>'
+complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "completion" -d 'Shell completion, also through kubectl'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "config" -d 'Defaults, and where each value came from'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "version" -d 'Client and scheduler versions'
 complete -c kubectl-kai -n "__fish_kubectl_kai_needs_command" -f -a "help" -d 'The page of a command or of a topic'
@@ -1379,7 +1379,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and 
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish nushell install uninstall" -f -a "powershell" -d 'Print the script for PowerShell'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish nushell install uninstall" -f -a "elvish" -d 'Print the script for elvish'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish nushell install uninstall" -f -a "nushell" -d 'Print the script for nushell'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish nushell install uninstall" -f -a "install" -d 'Make kubectl kai <TAB> work: link kubectl_complete-kai to this program'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish nushell install uninstall" -f -a "install" -d 'Make the TAB key work behind kubectl kai: link kubectl_complete-kai to this program'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and not __fish_seen_subcommand_from bash zsh fish powershell elvish nushell install uninstall" -f -a "uninstall" -d 'Remove the link'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and __fish_seen_subcommand_from bash" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand completion; and __fish_seen_subcommand_from bash" -l context -d 'Kubeconfig context' -r -f

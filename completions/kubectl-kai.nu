@@ -1535,7 +1535,7 @@ module completions {
     [ "auto" "always" "never" ]
   }
 
-  # Shell completion, also through kubectl kai <TAB>
+  # Shell completion, also through kubectl
   export extern "kubectl-kai completion" [
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
@@ -1738,7 +1738,7 @@ module completions {
     [ "auto" "always" "never" ]
   }
 
-  # Make kubectl kai <TAB> work: link kubectl_complete-kai to this program
+  # Make the TAB key work behind kubectl kai: link kubectl_complete-kai to this program
   export extern "kubectl-kai completion install" [
     --shim-dir: path          # Folder for the link; it has to be in PATH
     --namespace(-n): string   # Namespace to work in

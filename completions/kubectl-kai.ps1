@@ -70,7 +70,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install, check or remove the scheduler')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Find out what is broken, and how to repair it')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'What the scheduler sees of the cluster, in a file; and what it would do next')
-            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Shell completion, also through kubectl kai <TAB>')
+            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Shell completion, also through kubectl')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Defaults, and where each value came from')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Client and scheduler versions')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'The page of a command or of a topic')
@@ -1607,7 +1607,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
             [CompletionResult]::new('powershell', 'powershell', [CompletionResultType]::ParameterValue, 'Print the script for PowerShell')
             [CompletionResult]::new('elvish', 'elvish', [CompletionResultType]::ParameterValue, 'Print the script for elvish')
             [CompletionResult]::new('nushell', 'nushell', [CompletionResultType]::ParameterValue, 'Print the script for nushell')
-            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make kubectl kai <TAB> work: link kubectl_complete-kai to this program')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Make the TAB key work behind kubectl kai: link kubectl_complete-kai to this program')
             [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove the link')
             break
         }

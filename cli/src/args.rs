@@ -122,7 +122,7 @@ pub enum Command {
     Doctor(doctor::Args),
     /// What the scheduler sees of the cluster, in a file; and what it would do next
     Snapshot(snapshot::Args),
-    /// Shell completion, also through kubectl kai <TAB>
+    /// Shell completion, also through kubectl
     Completion(completion::Args),
     /// Defaults, and where each value came from
     Config(config::Args),

@@ -41,7 +41,7 @@ enum Action {
     Elvish,
     /// Print the script for nushell
     Nushell,
-    /// Make kubectl kai <TAB> work: link kubectl_complete-kai to this program
+    /// Make the TAB key work behind kubectl kai: link kubectl_complete-kai to this program
     Install {
         /// Folder for the link; it has to be in PATH
         #[arg(long, value_name = "DIR")]
