@@ -350,7 +350,7 @@ mod tests {
             let class = json!({"metadata": {"name": name}, "value": value, "globalDefault": true});
             store.set_class(name, Some(Arc::new(Object::new(class))));
         }
-        assert_eq!(store.default_class().unwrap().name(), "b");
+        assert_eq!(store.default_class().expect("there are three").name(), "b");
     }
 
     #[test]

@@ -82,7 +82,7 @@ mod tests {
             "metadata": {"name": name}, "value": value, "globalDefault": is_default,
         });
         let text = text.to_string();
-        priorities.apply(&serde_json::from_str(&text).unwrap(), 1);
+        priorities.apply(&serde_json::from_str(&text).expect("it is a class"), 1);
     }
 
     #[test]
