@@ -61,18 +61,9 @@ impl Cluster {
         Ok(is_served.then_some(items))
     }
 
-    /// Gives the objects of [`outline`](Self::outline) away as they come, until it is told to stop; `false` when the server
-    /// doesn't serve the kind. What a command goes on looking at is not read in this way.
-    pub(crate) async fn outline_parts(
-        &self,
-        call: &Call<'_>,
-        select: &Select<'_>,
-        take: impl FnMut(Part) -> ControlFlow<()>,
-    ) -> Result<bool, Failure> {
-        self.parts(call, select, Detail::Outline, take).await
-    }
-
-    async fn parts(
+    /// Reads so much of each object, and gives the objects away as they come, until it is told to stop; `false` when the
+    /// server doesn't serve the kind. What a command goes on looking at is not read in this way.
+    pub(crate) async fn parts(
         &self,
         call: &Call<'_>,
         select: &Select<'_>,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{hidden_warning, place};
 use crate::cluster::json::text;
-use crate::cluster::{Call, Part, Select, gpu, names};
+use crate::cluster::{Call, Detail, Part, Select, gpu, names};
 use crate::commands::filter::check_namespace;
 use crate::context::Context;
 use crate::print::duration;
@@ -89,7 +89,7 @@ pub(super) async fn print_as_read(
         // Nobody prints them any more.
         Err(_) => ControlFlow::Break(()),
     };
-    let read = cluster.outline_parts(&call, &select, take);
+    let read = cluster.parts(&call, &select, Detail::Outline, take);
     let all_namespaces = context.globals.all_namespaces;
     let print = async {
         // Moved in, so that who reads stops when this does.
