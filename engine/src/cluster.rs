@@ -13,7 +13,7 @@ use crate::{
     evict::{Scratch, resume::ResumableSearches},
     fit::devices::standing,
     pending::Pending,
-    state::{Stage, State, changes::Kind, rows::Phase, tree::Leaf},
+    state::{Stage, State, changes::Kind, tree::Leaf},
     told::{
         budget::Budget,
         claim::Claim,
@@ -229,7 +229,7 @@ impl Cluster {
     /// Tells whether a pod was told to stop, and what it holds will come free.
     pub fn is_leaving(&self, pod: PodId) -> bool {
         let status = self.state.pods().status.get(pod);
-        status.is_some_and(|status| status.phase == Phase::Releasing)
+        status.is_some_and(|status| status.phase.leaves())
     }
 
     /// Lists the pods of a group that name a sub-group which it does not have, with that name.

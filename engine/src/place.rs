@@ -28,7 +28,7 @@ use crate::{
         split::{Together, split},
     },
     queues::limits,
-    state::{State, device, rows::Phase, tree::Member, trial::Trial},
+    state::{State, device, tree::Member, trial::Trial},
 };
 
 /// Way in which placed pods take room.
@@ -259,8 +259,7 @@ impl<'a> Attempt<'a> {
             }
             let found = self.find(trial, *pod, area).ok_or(Stuck::NoRoom(*pod))?;
             self.is_affordable(trial, *pod, &found).map_err(Stuck::Why)?;
-            if trial.pods().status[*pod].phase == Phase::Releasing && can_stay(trial, *pod, &found)
-            {
+            if trial.pods().status[*pod].phase.leaves() && can_stay(trial, *pod, &found) {
                 trial.spare(*pod);
             } else {
                 self.put(trial, *pod, found);
@@ -289,7 +288,8 @@ impl<'a> Attempt<'a> {
         tiers.iter().find_map(|tier| best_node(trial.state(), pod, Some(tier), devices))
     }
 
-    /// A gang that needs room to come waits as a whole: placements become nominations.
+    /// A gang that needs room to come waits as a whole: placements become nominations. So do those of any group for which
+    /// its queues have no room before evictions are confirmed, which may fail.
     ///
     /// # Source
     /// docs/behaviour.md 1.12, `shouldPipeline`.
@@ -297,7 +297,7 @@ impl<'a> Attempt<'a> {
         let waits = trial.groups()[self.group].tree.leaves.iter().any(|leaf| {
             leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min
         });
-        if !waits {
+        if !waits && !limits::needs_evictions(trial, self.group) {
             return;
         }
         for pod in self.pods {

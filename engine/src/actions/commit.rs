@@ -70,10 +70,10 @@ impl Cycle<'_> {
         let nomination =
             status.nominee.as_ref().filter(|place| was.nominee.as_ref() != Some(*place));
         let nomination = nomination.cloned();
-        if phase == Phase::Releasing && self.is_placed_this_cycle(pod) {
+        if phase.leaves() && self.is_placed_this_cycle(pod) {
             let nominee = status.nominee.clone();
             self.retract(pod, nominee);
-        } else if was.phase.is_active() && phase == Phase::Releasing {
+        } else if was.phase.is_active() && phase.leaves() {
             let node = status.place.as_ref().expect("an evicted pod holds its place").node;
             let reason = reason(pod).expect("who evicts says why");
             self.changes.push(Change::Evict { pod, node, reason });
@@ -113,7 +113,7 @@ impl Cycle<'_> {
                 }
                 Change::Evict { pod, .. } => {
                     let phase = state.pods().status[*pod].phase;
-                    assert_eq!(phase, Phase::Releasing, "an evicted pod leaves");
+                    assert_eq!(phase, Phase::Evicting, "an evicted pod leaves");
                 }
                 Change::Nominate { pod, node, .. } => {
                     let nominee = state.pods().status[*pod].nominee.as_ref();

@@ -29,7 +29,7 @@ use crate::{
         depth::DepthWindow,
         scheduling_order::{SchedulingOrder, Turn},
     },
-    state::{State, rows::Phase, tree::Member},
+    state::{State, tree::Member},
 };
 
 /// The part of a cycle's steps that one search may take at first: one of so many.
@@ -352,7 +352,7 @@ impl Cycle<'_> {
         self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
         self.cluster.state.nominations.groups.push(for_group);
         // Where all who were to leave found their places again nobody comes to tell of room.
-        let leaves = |pod: PodId| self.cluster.state.pods().status[pod].phase == Phase::Releasing;
+        let leaves = |pod: PodId| self.cluster.state.pods().status[pod].phase.leaves();
         self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
         let mut groups: FewMap<GroupId, ()> = FewMap::default();
         let mut losers: Few<GroupId> = Few::default();

@@ -20,11 +20,7 @@ use crate::{
     pending::Pending,
     place::{Attempt, Mode},
     queues::entitlement::{Holding, Reclaimer, entitled, may_take},
-    state::{
-        State,
-        rows::{Phase, PodStatus},
-        trial::Trial,
-    },
+    state::{State, rows::PodStatus, trial::Trial},
 };
 
 /// A group that is entitled to what evictions bring about, with what it would place.
@@ -124,7 +120,7 @@ fn who_lost(
     takes: impl Fn(&Reclaimer) -> bool,
 ) -> impl Iterator<Item = Claimer> {
     let status = &state.pods().status;
-    let left = |status: &PodStatus| status.phase == Phase::Releasing && status.nominee.is_none();
+    let left = |status: &PodStatus| status.phase.leaves() && status.nominee.is_none();
     let gone = move |pod: &PodId| lost.binary_search(pod).is_ok() && left(&status[*pod]);
     let groups = lost.iter().filter(move |pod| gone(pod));
     let groups: Few<GroupId> = groups.filter_map(|pod| state.pods()[*pod].group()).collect();

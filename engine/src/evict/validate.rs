@@ -16,7 +16,7 @@ use crate::{
         victims::{self, Batch},
     },
     queues::entitlement::{Reclaimer, may_take},
-    state::{State, rows::Phase, trial::Trial},
+    state::{State, trial::Trial},
     told::pod::GpuRequest,
 };
 
@@ -47,7 +47,7 @@ impl VictimSearch<'_> {
         match self.search.kind {
             EvictionKind::Consolidate => batches().flat_map(|batch| &batch.pods).all(|pod| {
                 let status = &trial.pods().status[*pod];
-                status.phase != Phase::Releasing || status.nominee.is_some()
+                !status.phase.leaves() || status.nominee.is_some()
             }),
             EvictionKind::Preempt => {
                 let within_min_runtime = |group| {

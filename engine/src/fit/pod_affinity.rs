@@ -10,7 +10,7 @@ use crate::{
     base::ids::{GroupId, NodeId, PodId, Symbol},
     decided::{plan::Misfit, when::When},
     fit::spread::{self, SpreadState},
-    state::{State, rows::Phase, shape::ShapeRow},
+    state::{State, shape::ShapeRow},
     told::pod::PodTerm,
 };
 
@@ -234,7 +234,7 @@ pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> b
 /// Tells whether a pod is about to leave its node and was not nominated for it again.
 fn leaves(state: &State, pod: PodId) -> bool {
     let status = &state.pods().status[pod];
-    status.phase == Phase::Releasing && status.nominee.is_none()
+    status.phase.leaves() && status.nominee.is_none()
 }
 
 fn nodes_of(state: &State, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {

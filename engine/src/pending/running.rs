@@ -108,6 +108,7 @@ impl Pending {
             Phase::Absent
             | Phase::Gated
             | Phase::Pending
+            | Phase::Evicting
             | Phase::Releasing
             | Phase::Stuck
             | Phase::Succeeded

@@ -63,6 +63,18 @@ pub(crate) fn within_quota(state: &State, group: GroupId, charge: Charge) -> boo
     facts.preemptible || state.queues().path(queue).all(within)
 }
 
+/// Tells whether a group that was placed in a trial keeps its queues within their limits only if evictions succeed that
+/// nobody confirmed yet.
+pub(crate) fn needs_evictions(state: &State, group: GroupId) -> bool {
+    let queue = state.groups()[group].facts.as_ref().and_then(|facts| facts.queue);
+    queue.is_some_and(|queue| {
+        state.queues().path(queue).any(|at| {
+            let row = &state.queues().rows[at];
+            !row.evicting.is_zero() && over_limit(row, row.evicting).is_some()
+        })
+    })
+}
+
 /// The first resource on which so much more is above the limit.
 fn over_limit(row: &QueueRow, charge: Charge) -> Option<QueueLane> {
     over(&row.used, &charge, &row.facts.as_ref()?.limit)

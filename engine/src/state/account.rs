@@ -60,8 +60,7 @@ impl State {
         }
         let mut charge = shape.charge;
         if let Some(place) = &state.place {
-            let hold =
-                if state.phase == Phase::Releasing { HoldKind::Leaves } else { HoldKind::Stays };
+            let hold = if state.phase.leaves() { HoldKind::Leaves } else { HoldKind::Stays };
             nodes.list(pod, place.node, sign);
             if let Some(reserved) = &place.reserved {
                 nodes.reserve(claims, place.node, reserved, Booking { hold, sign });
@@ -97,6 +96,8 @@ impl State {
             if !group.preemptible {
                 sign.charge(&mut burden.fixed, charge);
             }
+        } else if state.phase == Phase::Evicting {
+            sign.charge(&mut burden.evicting, charge);
         }
         if state.phase == Phase::Pending {
             sign.charge(&mut burden.requested, shape.charge);
@@ -113,6 +114,7 @@ impl State {
 struct QueueDelta {
     used: Charge,
     fixed: Charge,
+    evicting: Charge,
     requested: Charge,
     requested_mib: i64,
 }
@@ -121,6 +123,7 @@ impl QueueDelta {
     fn add(&mut self, other: &Self) {
         self.used += other.used;
         self.fixed += other.fixed;
+        self.evicting += other.evicting;
         self.requested += other.requested;
         self.requested_mib += other.requested_mib;
     }
@@ -130,6 +133,7 @@ impl Queues {
     fn charge(&mut self, queue: QueueId, burden: &QueueDelta) {
         // A pod that gets a place waits for no less than before, and few cannot be evicted.
         let (fixes, asks) = (!burden.fixed.is_zero(), !burden.requested.is_zero());
+        let evicts = !burden.evicting.is_zero();
         let asks_mib = burden.requested_mib != 0;
         let mut next = Some(queue);
         while let Some(at) = next {
@@ -137,6 +141,9 @@ impl Queues {
             row.used += burden.used;
             if fixes {
                 row.fixed += burden.fixed;
+            }
+            if evicts {
+                row.evicting += burden.evicting;
             }
             if asks {
                 row.requested += burden.requested;
@@ -165,7 +172,7 @@ fn count(count: &mut Count, state: &PodStatus, sign: Sign) {
             sign.count(&mut count.active);
             sign.count(&mut count.used);
         }
-        Phase::Releasing | Phase::Stuck => sign.count(&mut count.used),
+        Phase::Evicting | Phase::Releasing | Phase::Stuck => sign.count(&mut count.used),
         Phase::Succeeded => sign.count(&mut count.succeeded),
         Phase::Failed | Phase::Absent => {}
     }

@@ -69,11 +69,15 @@ impl State {
                     *state = PodStatus { phase: Phase::Pending, ..PodStatus::default() };
                 }
             }),
-            Delta::Evicted(pod) => self.outcome(pod, |_, _| {}),
+            Delta::Evicted(pod) => self.outcome(pod, |state, _| {
+                if state.phase == Phase::Evicting {
+                    state.phase = Phase::Releasing;
+                }
+            }),
             Delta::EvictFailed(pod) => {
                 self.exhaust_budgets(pod);
                 self.outcome(pod, |state, told| {
-                    if state.phase == Phase::Releasing && told.phase.is_active() {
+                    if state.phase == Phase::Evicting && told.phase.is_active() {
                         state.phase = told.phase;
                     }
                 });
@@ -330,7 +334,7 @@ impl PodStatus {
     /// Decides what to believe when this is told: a plan that was made stands until news go further.
     fn advance(self, told: &Self) -> Self {
         let placed = self.phase == Phase::Binding && told.phase == Phase::Pending;
-        let evicted = self.phase == Phase::Releasing && told.phase.is_active();
+        let evicted = self.phase.leaves() && told.phase.is_active();
         if placed || evicted { Self { nominee: None, ..self } } else { told.clone() }
     }
 }

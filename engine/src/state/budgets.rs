@@ -70,9 +70,8 @@ impl State {
             rows.insert((budget.namespace, id), Row { budget, told });
         }
         let pods = &self.pods;
-        let waits = |pod: PodId| {
-            pods.status[pod].phase == Phase::Releasing && pods[pod].told.phase == Phase::Running
-        };
+        let waits =
+            |pod: PodId| pods.status[pod].phase.leaves() && pods[pod].told.phase == Phase::Running;
         let count = self.budgets.evicted.len();
         self.budgets.evicted.retain(|one| one.budget != id || one.pod.is_some_and(waits));
         if is_new || self.budgets.evicted.len() < count {
@@ -144,8 +143,7 @@ impl State {
     /// Counts the pods of a budget that were evicted and that it does not show yet.
     fn leaving(&self, id: BudgetId, row: &Row) -> i64 {
         let is_untold = |pod: PodId| {
-            self.pods.status[pod].phase == Phase::Releasing
-                && self.pods[pod].told.phase == Phase::Running
+            self.pods.status[pod].phase.leaves() && self.pods[pod].told.phase == Phase::Running
         };
         let counts = |one: &&Evicted| {
             one.budget == id && (one.told == row.told || one.pod.is_some_and(is_untold))

@@ -119,7 +119,8 @@ impl PodProgress {
     /// evicted.
     pub(crate) fn follows(self, before: Self) -> bool {
         use Phase::{
-            Absent, Binding, Bound, Failed, Gated, Pending, Releasing, Running, Stuck, Succeeded,
+            Absent, Binding, Bound, Evicting, Failed, Gated, Pending, Releasing, Running, Stuck,
+            Succeeded,
         };
         // What is nobody's yet and nowhere is of no concern to anybody.
         let waits_alone =
@@ -129,12 +130,13 @@ impl PodProgress {
             || match self.phase {
                 Bound => before.phase == Binding,
                 Running => matches!(before.phase, Binding | Bound),
+                Releasing => before.phase == Evicting,
                 Succeeded | Failed | Absent => {
-                    matches!(before.phase, Releasing | Stuck | Succeeded | Failed)
+                    matches!(before.phase, Evicting | Releasing | Stuck | Succeeded | Failed)
                 }
                 // Who makes a pod again may put gates on it, and take them off.
                 Pending => before.phase == Gated,
-                Gated | Binding | Releasing | Stuck => false,
+                Gated | Binding | Evicting | Stuck => false,
             }
     }
 }

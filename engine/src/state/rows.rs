@@ -119,7 +119,9 @@ pub(crate) enum Phase {
     Binding,
     Bound,
     Running,
-    /// Leaves, told so or evicted by a plan.
+    /// Evicted by a plan; nobody confirmed it yet.
+    Evicting,
+    /// Leaves.
     Releasing,
     Stuck,
     Succeeded,
@@ -130,6 +132,11 @@ impl Phase {
     /// Holds a place and is not leaving.
     pub(crate) fn is_active(self) -> bool {
         matches!(self, Self::Binding | Self::Bound | Self::Running)
+    }
+
+    /// Leaves, confirmed or not.
+    pub(crate) fn leaves(self) -> bool {
+        matches!(self, Self::Evicting | Self::Releasing)
     }
 }
 
@@ -352,6 +359,8 @@ pub(crate) struct QueueRow {
     pub(crate) facts: Option<Box<Queue>>,
     /// The part of what is used that cannot be evicted. Derived.
     pub(crate) fixed: Charge,
+    /// Amounts of pods below it whose eviction nobody confirmed yet; they count as used no more. Derived.
+    pub(crate) evicting: Charge,
     /// Amounts that pods below it hold or wait for, GPU memory aside. Derived.
     pub(crate) requested: Charge,
     /// GPU memory that pods below it wait for, in MiB. Derived.

@@ -62,7 +62,7 @@ impl<'c> Trial<'c> {
         let was = &self.state.pods.status[pod];
         assert!(was.nominee.is_none(), "a pod is nominated for one place");
         assert!(
-            matches!(was.phase, Phase::Pending | Phase::Releasing),
+            was.phase == Phase::Pending || was.phase.leaves(),
             "only a pod without a place is nominated for one"
         );
         let state = PodStatus { nominee: Some(place), ..was.clone() };
@@ -73,7 +73,7 @@ impl<'c> Trial<'c> {
     pub(crate) fn evict(&mut self, pod: PodId) {
         let was = &self.state.pods.status[pod];
         assert!(was.phase.is_active(), "only an active pod is evicted");
-        let state = PodStatus { phase: Phase::Releasing, ..was.clone() };
+        let state = PodStatus { phase: Phase::Evicting, ..was.clone() };
         self.change(pod, state, 0);
     }
 

@@ -36,6 +36,36 @@ fn an_eviction_comes_with_the_promise_it_is_for() {
     assert_eq!(decide(&mut world, 2000), ["idle"]);
 }
 
+/// S5 of the invariants: who needs an eviction for the limit of a queue is not bound beside pods that may yet stay, though
+/// a node is free.
+#[test]
+fn an_eviction_makes_no_room_under_a_limit_before_it_is_confirmed() {
+    let limited = || {
+        let mut world = world(
+            "nodes: { node0: { gpus: 2 }, node1: { gpus: 2 } }\n\
+             queues: { q: { quota: 2, limit: 2 } }\n\
+             groups:\n\
+             \x20 low: { queue: q, gpus: 2, on: node0 }\n\
+             \x20 high: { queue: q, gpus: 2, priority: 75 }",
+        );
+        let first = decide(&mut world, 0);
+        assert_eq!(first[0], "evict low from node0 for high preempt: it has a higher priority");
+        assert_eq!(first[1], "nominate high on node1");
+        // News of another queue have everything looked at again.
+        add(&mut world, "queues: { other: { quota: 1 } }");
+        assert_eq!(decide(&mut world, 1000), ["idle"]);
+        world
+    };
+    let mut confirmed = limited();
+    let low = pod(&confirmed, "low");
+    confirmed.tell(Delta::Evicted(low));
+    assert_eq!(decide(&mut confirmed, 2000), ["place high on node1"]);
+    let mut refused = limited();
+    refused.tell(Delta::EvictFailed(low));
+    let again = decide(&mut refused, 2000);
+    assert!(!again.iter().any(|change| change.starts_with("place")), "{again:?}");
+}
+
 /// A victim that is safe for some time is evicted when that time ends, with nothing told in between.
 #[test]
 fn the_end_of_a_minimum_runtime_is_a_time_to_decide() {

@@ -96,18 +96,21 @@ impl State {
 
     fn carry(&mut self, id: QueueId, to: QueueId, add: bool) {
         let row = &self.queues.rows[id];
-        let (used, fixed, requested, mib) = (row.used, row.fixed, row.requested, row.requested_mib);
+        let (used, fixed, evicting) = (row.used, row.fixed, row.evicting);
+        let (requested, mib) = (row.requested, row.requested_mib);
         let mut next = Some(to);
         while let Some(at) = next {
             let row = &mut self.queues.rows[at];
             if add {
                 row.used += used;
                 row.fixed += fixed;
+                row.evicting += evicting;
                 row.requested += requested;
                 row.requested_mib += mib;
             } else {
                 row.used -= used;
                 row.fixed -= fixed;
+                row.evicting -= evicting;
                 row.requested -= requested;
                 row.requested_mib -= mib;
             }
