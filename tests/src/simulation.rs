@@ -112,6 +112,7 @@ async fn simulate(settings: Settings) -> Result<Report> {
         users.act().await.context("a user")?;
     }
     parts.heal(&place).await?;
+    users.settle().await?;
     if findings().is_empty() {
         rest(&judge).await?;
     }

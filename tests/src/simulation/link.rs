@@ -13,7 +13,8 @@ use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+use tokio::task::JoinHandle;
 use tokio_util::{bytes::Bytes, sync::CancellationToken};
 
 type Boxed = Box<dyn std::error::Error + Send + Sync>;
@@ -23,6 +24,12 @@ type Answer = Response<UnsyncBoxBody<Bytes, Boxed>>;
 const WAY_MAX_MILLIS: u64 = 20;
 /// The longest delay of a piece of a watch that comes late.
 const LATE_MAX_MILLIS: u64 = 5_000;
+/// The longest delay of a write that arrives late, whether its sender still waits or not.
+const DELAY_MAX_MILLIS: u64 = 5_000;
+/// The longest time for which a process may do nothing.
+const BAR_MAX_MILLIS: u64 = 60_000;
+/// A process loses its rights at one request in so many.
+const BAR_IN: u64 = 2_000;
 /// Time after which a connection without an answer breaks.
 const HANG: Duration = Duration::from_secs(45);
 /// One request in so many goes wrong, and one piece of a watch.
@@ -63,6 +70,10 @@ enum Fault {
     Lost,
     /// It is carried out, and its answer never arrives.
     Unanswered,
+    /// It arrives so many milliseconds late, also where its sender has given up by then.
+    Delayed(u64),
+    /// The same, and the process dies before.
+    DeathWhile(u64),
     /// The process dies before the request leaves it.
     DeathBefore,
     /// The process dies before the answer reaches it.
@@ -88,6 +99,8 @@ pub(super) struct Link {
     luck: Arc<Mutex<Seed>>,
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
+    /// Until then it has no rights.
+    barred: Arc<Mutex<Option<Instant>>>,
     /// None: nothing goes wrong on this way.
     weather: Option<Arc<Weather>>,
 }
@@ -96,7 +109,8 @@ impl Link {
     /// A way whose luck is drawn from `seed`.
     pub(super) fn new(seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        Self { luck, cut: CancellationToken::new(), weather: weather.cloned() }
+        let (cut, barred) = Default::default();
+        Self { luck, cut, barred, weather: weather.cloned() }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -131,13 +145,24 @@ impl Link {
         match fault {
             Some(Fault::Refused(code)) => return Ok(refusal(code)),
             Some(Fault::Lost) => return hang().await,
-            Some(Fault::Unanswered | Fault::DeathBefore | Fault::DeathAfter) | None => {}
+            Some(Fault::DeathWhile(millis)) => {
+                drop(send_late(inner, request, millis));
+                self.cut();
+                return hang().await;
+            }
+            Some(
+                Fault::Unanswered | Fault::Delayed(_) | Fault::DeathBefore | Fault::DeathAfter,
+            )
+            | None => {}
         }
-        let answer = inner.send(request).await?;
+        let answer = match fault {
+            Some(Fault::Delayed(millis)) => send_late(inner, request, millis).await??,
+            _ => inner.send(request).await?,
+        };
         match fault {
             Some(Fault::Unanswered) => return hang().await,
             Some(Fault::DeathAfter) => self.cut(),
-            Some(Fault::Refused(_) | Fault::Lost | Fault::DeathBefore) | None => {}
+            _ => {}
         }
         self.way().await;
         Ok(answer.map(|body| self.pieces(body)))
@@ -173,6 +198,9 @@ impl Link {
 
     fn fault(&self, request: &Request<Body>) -> Option<Fault> {
         let weather = self.bad_weather()?;
+        if self.is_barred() {
+            return Some(Fault::Refused(403));
+        }
         let is_write = request.method() != Method::GET;
         let is_update = matches!(*request.method(), Method::PUT | Method::PATCH);
         let is_resumed = request.uri().query().is_some_and(|query| {
@@ -180,18 +208,20 @@ impl Link {
         });
         let fault = self.draw(|luck| {
             if is_write && luck.one_in(DEATH_IN) {
-                return Some(*luck.pick(&[Fault::DeathBefore, Fault::DeathAfter]));
+                let late = Fault::DeathWhile(luck.below(DELAY_MAX_MILLIS));
+                return Some(*luck.pick(&[Fault::DeathBefore, Fault::DeathAfter, late]));
             }
             if !luck.one_in(FAULT_IN) {
                 return None;
             }
-            let fault = match luck.below(6) {
+            let fault = match luck.below(7) {
                 0 if is_resumed => Fault::Refused(410),
                 0 if is_update => Fault::Refused(409),
                 0 | 1 => Fault::Refused(500),
                 2 => Fault::Refused(503),
                 3 => Fault::Refused(429),
-                4 => Fault::Lost,
+                4 if is_write => Fault::Delayed(luck.below(DELAY_MAX_MILLIS)),
+                4 | 5 => Fault::Lost,
                 _ => Fault::Unanswered,
             };
             Some(fault)
@@ -199,6 +229,18 @@ impl Link {
         weather.count();
         tracing::debug!(?fault, method = %request.method(), uri = %request.uri(), "fault");
         Some(fault)
+    }
+
+    /// Tells whether the process has no rights now; takes them now and then.
+    fn is_barred(&self) -> bool {
+        let now = Instant::now();
+        let mut barred = self.barred.lock().unwrap_or_else(PoisonError::into_inner);
+        if barred.is_some_and(|until| now < until) {
+            return true;
+        }
+        let bar = self.draw(|luck| luck.one_in(BAR_IN).then(|| luck.below(BAR_MAX_MILLIS)));
+        *barred = bar.map(|millis| now + Duration::from_millis(millis));
+        barred.is_some()
     }
 
     fn slip(&self) -> Option<Slip> {
@@ -226,6 +268,18 @@ impl Link {
     }
 }
 
+/// Sends a request after a while, in a task of its own: what is under way arrives whatever its sender does.
+fn send_late(
+    inner: Client,
+    request: Request<Body>,
+    millis: u64,
+) -> JoinHandle<kube::Result<Response<Body>>> {
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(millis)).await;
+        inner.send(request).await
+    })
+}
+
 async fn hang() -> Result<Answer, Boxed> {
     sleep(HANG).await;
     Err(Boxed::from("the connection broke"))
@@ -234,6 +288,7 @@ async fn hang() -> Result<Answer, Boxed> {
 /// An answer of the API server that does nothing. Its 429 is plain text.
 fn refusal(code: u16) -> Answer {
     let (reason, message) = match code {
+        403 => ("Forbidden", "the user has no right to do this"),
         409 => ("Conflict", "the object has been modified"),
         410 => ("Expired", "too old resource version"),
         503 => ("ServiceUnavailable", "the server is currently unable to handle the request"),

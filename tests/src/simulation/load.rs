@@ -3,11 +3,14 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use anyhow::Result;
-use k8s_openapi::api::batch::v1::{Job, JobCondition};
+use k8s_openapi::api::{
+    batch::v1::{Job, JobCondition},
+    core::v1::Pod,
+};
 use kai_sim::generate::Seed;
 use kube::{
     Api, Client, ResourceExt,
-    api::{DeleteParams, DynamicObject, ListParams, PostParams},
+    api::{DeleteParams, DynamicObject, EvictParams, ListParams, Patch, PatchParams, PostParams},
     core::{ApiResource, GroupVersionKind},
 };
 use serde_json::json;
@@ -21,6 +24,10 @@ const RUN_SECONDS: u64 = 600;
 const PODS_OF_JOB: u64 = 3;
 /// Leaf queues, each with the same part of the GPUs.
 const QUEUES: u32 = 4;
+/// Leaf queues below each of the upper queues.
+const QUEUES_OF_UPPER: u32 = 2;
+/// One Job in so many shares GPUs.
+const SHARED_IN: u64 = 4;
 /// GPUs of each node.
 const GPUS_OF_NODE: u32 = 8;
 
@@ -33,6 +40,8 @@ pub(super) struct Users {
     jobs: u64,
     /// Jobs for which an empty cluster has room.
     fitting: BTreeSet<String>,
+    /// Jobs that are suspended.
+    suspended: BTreeSet<String>,
 }
 
 impl Users {
@@ -45,6 +54,7 @@ impl Users {
             pods: settings.pods,
             jobs: 0,
             fitting: BTreeSet::new(),
+            suspended: BTreeSet::new(),
         }
     }
 
@@ -53,15 +63,23 @@ impl Users {
         let kind = GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue");
         let api: Api<DynamicObject> =
             Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));
-        for number in 0..QUEUES {
-            let quota = self.quota();
-            let limit = if number == 0 { i64::try_from(self.limit())? } else { -1 };
+        let uppers = (0..QUEUES / QUEUES_OF_UPPER).map(|number| {
+            let quota = self.quota() * u64::from(QUEUES_OF_UPPER);
+            (format!("upper-{number}"), None, quota, -1)
+        });
+        let limit = i64::try_from(self.limit())?;
+        let leaves = (0..QUEUES).map(|number| {
+            let upper = format!("upper-{}", number / QUEUES_OF_UPPER);
+            let limit = if number == 0 { limit } else { -1 };
+            (format!("team-{number}"), Some(upper), self.quota(), limit)
+        });
+        for (name, upper, quota, limit) in uppers.chain(leaves) {
             let none = json!({"quota": -1, "limit": -1, "overQuotaWeight": 1});
             let queue = serde_json::from_value(json!({
                 "apiVersion": "scheduling.run.ai/v2",
                 "kind": "Queue",
-                "metadata": {"name": format!("team-{number}")},
-                "spec": {"resources": {
+                "metadata": {"name": name},
+                "spec": {"parentQueue": upper.unwrap_or_default(), "resources": {
                     "gpu": {"quota": quota, "limit": limit, "overQuotaWeight": 1},
                     "cpu": none, "memory": none,
                 }},
@@ -77,9 +95,13 @@ impl Users {
         let pause_millis = RUN_SECONDS * 1000 * PODS_OF_JOB / self.pods.max(1);
         let pause = self.draw.below(2 * pause_millis + 1);
         sleep(Duration::from_millis(pause)).await;
-        match self.draw.below(10) {
-            0 => self.clean().await,
-            1 => self.delete().await,
+        match self.draw.below(20) {
+            0 | 1 => self.clean().await,
+            2 | 3 => self.delete().await,
+            4 => self.suspend().await,
+            5 => self.resume().await,
+            6 => self.scale().await,
+            7 => self.evict().await,
             _ => self.submit().await,
         }
     }
@@ -123,7 +145,7 @@ impl Users {
         if pods * gpus <= most && pods <= room {
             self.fitting.insert(format!("job-{number}"));
         }
-        let job = serde_json::from_value(json!({
+        let mut job = json!({
             "apiVersion": "batch/v1",
             "kind": "Job",
             "metadata": {
@@ -147,9 +169,70 @@ impl Users {
                     },
                 },
             },
-        }))?;
-        self.jobs().create(&PostParams::default(), &job).await?;
+        });
+        if gpus == 1 && self.draw.one_in(SHARED_IN) {
+            let template = &mut job["spec"]["template"];
+            let share = *self.draw.pick(&["0.25", "0.5", "0.75"]);
+            template["metadata"]["annotations"]["gpu-fraction"] = json!(share);
+            template["spec"]["containers"][0]["resources"] = json!({});
+        }
+        self.jobs().create(&PostParams::default(), &serde_json::from_value(job)?).await?;
         Ok(())
+    }
+
+    /// The name of one of the Jobs of late, wherever it is.
+    fn recent(&mut self) -> Option<String> {
+        let back = 1 + self.draw.below(20);
+        self.jobs.checked_sub(back).map(|number| format!("job-{number}"))
+    }
+
+    async fn suspend(&mut self) -> Result<()> {
+        let Some(name) = self.recent() else { return Ok(()) };
+        self.suspended.insert(name.clone());
+        self.change(&name, &json!({"spec": {"suspend": true}})).await
+    }
+
+    async fn resume(&mut self) -> Result<()> {
+        let Some(name) = self.suspended.pop_first() else { return Ok(()) };
+        self.change(&name, &json!({"spec": {"suspend": false}})).await
+    }
+
+    /// Resumes all that is suspended.
+    pub(super) async fn settle(&mut self) -> Result<()> {
+        while !self.suspended.is_empty() {
+            self.resume().await?;
+        }
+        Ok(())
+    }
+
+    /// Lets a Job have another number of pods at a time, which may be too few for its gang.
+    async fn scale(&mut self) -> Result<()> {
+        let Some(name) = self.recent() else { return Ok(()) };
+        self.fitting.remove(&name);
+        let pods = 1 + self.draw.below(2 * PODS_OF_JOB);
+        self.change(&name, &json!({"spec": {"parallelism": pods}})).await
+    }
+
+    async fn change(&self, name: &str, patch: &serde_json::Value) -> Result<()> {
+        let done = self.jobs().patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+        ignore_missing(done.map(drop))
+    }
+
+    /// Evicts a pod of a Job, as a drain does, or deletes it.
+    async fn evict(&mut self) -> Result<()> {
+        let pods: Api<Pod> = Api::default_namespaced(self.client.clone());
+        let mut names: Vec<String> =
+            pods.list(&ListParams::default()).await?.iter().map(ResourceExt::name_any).collect();
+        names.sort();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let name = self.draw.pick(&names);
+        ignore_missing(if self.draw.one_in(2) {
+            pods.evict(name, &EvictParams::default()).await.map(drop)
+        } else {
+            pods.delete(name, &DeleteParams::default()).await.map(drop)
+        })
     }
 
     /// Deletes the Jobs that have ended.
@@ -164,13 +247,16 @@ impl Users {
 
     /// Deletes one of the Jobs of late, wherever it is.
     async fn delete(&mut self) -> Result<()> {
-        let back = 1 + self.draw.below(20);
-        let Some(number) = self.jobs.checked_sub(back) else { return Ok(()) };
-        let name = format!("job-{number}");
-        match self.jobs().delete(&name, &DeleteParams::background()).await {
-            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
-            done => Ok(done.map(drop)?),
-        }
+        let Some(name) = self.recent() else { return Ok(()) };
+        ignore_missing(self.jobs().delete(&name, &DeleteParams::background()).await.map(drop))
+    }
+}
+
+/// Takes it well that something is gone already.
+fn ignore_missing(done: kube::Result<()>) -> Result<()> {
+    match done {
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        done => Ok(done?),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The processes of a simulated cluster: started, killed and started again.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Node;
@@ -12,7 +12,7 @@ use kai_sandbox::{
 use kai_sim::generate::Seed;
 use kube::{
     Api, Client,
-    api::{Patch, PatchParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use serde_json::json;
 use tokio::{task::JoinHandle, time::Instant};
@@ -40,6 +40,8 @@ pub(super) struct Parts {
     daemons: Vec<Daemon>,
     nodes: u32,
     broken: Vec<(Instant, String)>,
+    /// Nodes that were deleted, as they were.
+    gone: BTreeMap<String, Node>,
     ended: Vec<String>,
 }
 
@@ -91,8 +93,8 @@ impl Parts {
             daemons.push(Daemon::start(program, place, link).await?);
         }
         let (has_faults, nodes) = (settings.has_faults, settings.nodes);
-        let (broken, ended) = Default::default();
-        Ok(Self { draw, weather, has_faults, admin, users, daemons, nodes, broken, ended })
+        let (broken, gone, ended) = Default::default();
+        Ok(Self { draw, weather, has_faults, admin, users, daemons, nodes, broken, gone, ended })
     }
 
     /// The client of users.
@@ -127,7 +129,8 @@ impl Parts {
         }
         if self.has_faults && self.draw.one_in(NODE_FAULT_IN) {
             let node = format!("node-{}", 1 + self.draw.below(u64::from(self.nodes)));
-            let fault = *self.draw.pick(&["dead", "reject", "lost=0", "lost=1,lost=2", "cordon"]);
+            let faults = ["dead", "reject", "lost=0", "lost=1,lost=2", "cordon", "gone"];
+            let fault = *self.draw.pick(&faults);
             if self.broken.iter().all(|(_, broken)| *broken != node) {
                 self.set_fault(&node, Some(fault)).await?;
                 self.weather.count();
@@ -138,8 +141,22 @@ impl Parts {
         Ok(())
     }
 
-    async fn set_fault(&self, node: &str, fault: Option<&str>) -> Result<()> {
+    async fn set_fault(&mut self, node: &str, fault: Option<&str>) -> Result<()> {
         let nodes: Api<Node> = Api::all(self.admin.clone());
+        if fault == Some("gone") {
+            self.gone.insert(node.to_owned(), nodes.get(node).await?);
+            nodes.delete(node, &DeleteParams::default()).await?;
+            return Ok(());
+        }
+        if let Some(mut gone) = self.gone.remove(node) {
+            let status = json!({"status": gone.status});
+            gone.metadata.resource_version = None;
+            gone.metadata.uid = None;
+            gone.metadata.managed_fields = None;
+            nodes.create(&PostParams::default(), &gone).await?;
+            nodes.patch_status(node, &PatchParams::default(), &Patch::Merge(status)).await?;
+            return Ok(());
+        }
         let annotation = fault.filter(|fault| *fault != "cordon");
         let is_cordoned = (fault == Some("cordon")).then_some(true);
         let patch = json!({
