@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use kai_daemon::{
-    backoff, connect,
+    backoff, clock, connect,
     lease::{Guard, Lease, Manner, Mode},
     requests,
     serve::{self, Listener},
@@ -197,7 +197,7 @@ impl Shared {
         let actuator = tokio::spawn(actuator.run(tasks_out, turn.clone()));
         let keeper = tokio::spawn({
             let (guard, turn) = (guard.clone(), turn.clone());
-            async move { guard.keep(&turn).await }
+            clock::inherited(async move { guard.keep(&turn).await })
         });
         let (usage, reader) = usage::feed(&self.args.namespace, self.metrics.usage_query.clone());
         let teller = tokio::spawn(reader.tell(self.write(guard, &turn), turn.clone()));

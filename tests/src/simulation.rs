@@ -9,12 +9,17 @@
 //!
 //! All that happens follows from the seed: two runs of one seed write the same objects at the same moments, to the byte.
 
+mod admission;
 mod judge;
 mod link;
 mod load;
 mod parts;
+mod promises;
+pub mod shrink;
+mod weather;
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
@@ -31,6 +36,7 @@ use crate::live::Place;
 use judge::Judge;
 use load::Users;
 use parts::Parts;
+pub use weather::Happened;
 
 /// When every simulation begins: 2026-01-01T00:00:00Z.
 const START_SECONDS: i64 = 1_767_225_600;
@@ -52,6 +58,10 @@ pub struct Settings {
     pub pods: u64,
     /// True if requests, daemons and nodes fail.
     pub has_faults: bool,
+    /// The places at which something goes wrong; none: wherever the seed says.
+    pub only: Option<Vec<String>>,
+    /// True if two schedulers of one name run, whose clocks are apart, and answers come late for minutes.
+    pub has_two_leaders: bool,
     /// File in which each write becomes a line.
     pub trace: Option<PathBuf>,
 }
@@ -65,8 +75,10 @@ pub struct Report {
     pub writes: u64,
     /// The number of pods that were bound.
     pub binds: usize,
-    /// The number of requests with which something went wrong, and of daemons that died.
-    pub faults: u64,
+    /// All that went wrong.
+    pub faults: Vec<Happened>,
+    /// The schedulers that bound something.
+    pub binders: BTreeSet<String>,
     /// Time that passed in the cluster.
     pub simulated: Duration,
     /// Promises that were broken.
@@ -113,22 +125,32 @@ async fn simulate(settings: Settings) -> Result<Report> {
     }
     parts.heal(&place).await?;
     users.settle().await?;
+    locked(&judge).stand_still();
     if findings().is_empty() {
         rest(&judge).await?;
     }
+    if findings().is_empty() {
+        restart(&judge, &mut parts, &place).await?;
+    }
     let simulated = began.elapsed();
     let stuck = users.stuck().await?;
-    let stuck = stuck.into_iter().map(|job| format!("at rest: {job} fits and has not ended"));
     let mut judge = locked(&judge);
-    judge.at_rest();
+    // What broke a promise stopped in the middle of everything.
+    if judge.findings().is_empty() && parts.ended().is_empty() {
+        judge.at_rest();
+        for job in stuck {
+            judge.find(format!("at rest: {job} fits and has not ended"));
+        }
+    }
     let (hash, writes) = judge.trace();
     Ok(Report {
         hash,
         writes,
         binds: judge.binds(),
-        faults: parts.faults(),
+        faults: parts.happened(),
+        binders: parts.binders(),
         simulated,
-        findings: judge.findings().into_iter().chain(parts.ended().to_vec()).chain(stuck).collect(),
+        findings: judge.findings().into_iter().chain(parts.ended().to_vec()).collect(),
     })
 }
 
@@ -142,6 +164,21 @@ async fn rest(judge: &Mutex<Judge>) -> Result<()> {
             locked(judge).last_write()
         );
         sleep(Duration::from_secs(10)).await;
+    }
+    Ok(())
+}
+
+/// Starts all daemons again where everything is at rest: they say once more what they think of it, and then write
+/// nothing (L2, L7).
+async fn restart(judge: &Mutex<Judge>, parts: &mut Parts, place: &Place) -> Result<()> {
+    parts.restart(place).await?;
+    sleep(REST).await;
+    let before = Instant::now();
+    sleep(REST).await;
+    let mut judge = locked(judge);
+    if judge.silence() < before.elapsed() {
+        let text = format!("at rest: a restart is followed by {}", judge.last_write());
+        judge.find(text);
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 //!
 //! A change is judged by the same cases each time (`.cargo/config.toml`), which therefore find nothing new. A scheduled job
 //! runs this task: each round draws another seed. Histories and clusters that fail are added to `sim/tests/regressions`,
-//! where every later run tries them first; what a property printed lies in `target/hunt`.
+//! where every later run tries them first; what a property printed lies in `target/hunt`. Simulated clusters that break a
+//! promise are added to `tests/simulations`, each with as few faults as do it.
 
 use std::{
     collections::hash_map::RandomState,
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
 /// Packages whose properties are drawn from `PROPTEST_RNG_SEED`; of the last, spoilt inputs alone.
 const PACKAGES: &[&str] = &["kai-sim", "kai-engine", "kai-podgrouper", "kai-api", "kai-tests"];
 
+/// Simulated clusters of a round.
+const SIMULATIONS: &str = "20";
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for package in PACKAGES {
         execute(&mut test(package, &["--no-run"]))?;
@@ -42,6 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for package in PACKAGES {
             found.extend(round(package, seed, arguments.cases)?);
         }
+        found.extend(simulate(seed)?);
         rounds += 1;
     }
     say(&format!("{rounds} rounds of {} cases: {} failed", arguments.cases, found.len()));
@@ -86,6 +91,23 @@ fn round(package: &str, seed: u64, cases: u32) -> Result<Option<String>> {
     fs::write(&file, [output.stdout, output.stderr].concat())
         .with_context(|| format!("failed to write {}", file.display()))?;
     Ok(Some(format!("  {again}\n    printed {}", file.display())))
+}
+
+/// Simulates clusters with faults; where one breaks a promise, the line that does it again.
+fn simulate(seed: u64) -> Result<Option<String>> {
+    // One of many: a number that people can type.
+    let seed = (seed % 1_000_000_000).to_string();
+    let words = ["run", "--release", "--locked", "--quiet", "--bin", "simulate", "--"];
+    let clusters = ["--seed", &seed, "--seeds", SIMULATIONS, "--nodes", "4", "--pods", "60"];
+    let keep = ["--keep", "tests/simulations"];
+    let words = [&words[..], &clusters, &keep].concat();
+    let again = format!("cargo {}", words.join(" "));
+    say(&format!("$ {again}"));
+    let status = command(&cargo(), &words)
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| format!("failed to start `{again}`"))?;
+    Ok((!status.success()).then(|| format!("  {again}")))
 }
 
 /// Draws a seed: the standard library's hash tables start from randomness of the system.

@@ -1,14 +1,15 @@
 //! `cargo xtask simulate`: hours of a simulated cluster from a seed; see `kai_tests::simulation`.
 
 use std::{
+    collections::BTreeMap,
     io::Write,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use kai_tests::simulation::{Settings, run};
+use kai_tests::simulation::{Report, Settings, run, shrink};
 
 /// Simulate hours of a cluster, each seed a history of its own
 #[derive(Parser, Debug)]
@@ -29,9 +30,21 @@ struct Arguments {
     /// Pods that are there at a time, about
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     pods: u64,
+    /// Two schedulers run, whose clocks are apart, and answers come late for minutes
+    #[arg(long)]
+    two_leaders: bool,
     /// Nothing goes wrong
     #[arg(long)]
     without_faults: bool,
+    /// Write what breaks a promise to this folder, with as few faults as do it
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+    /// Runs in which fewer faults are looked for
+    #[arg(long, default_value_t = 60)]
+    shrink_runs: u32,
+    /// Run what was kept in this file instead
+    #[arg(long, value_name = "FILE")]
+    again: Option<PathBuf>,
     /// Write each write of the API server to this file, one a line
     #[arg(long)]
     trace: Option<PathBuf>,
@@ -50,36 +63,82 @@ fn main() -> Result<()> {
         .with_writer(std::io::stderr)
         .init();
     let mut out = std::io::stdout().lock();
+    if let Some(file) = &arguments.again {
+        let kept: shrink::Kept = serde_saphyr::from_str(&std::fs::read_to_string(file)?)?;
+        let report = run(Settings { trace: arguments.trace, ..kept.settings() })?;
+        say(&mut out, kept.seed, &report)?;
+        ensure!(report.findings.is_empty(), "a promise was broken again: {}", kept.about);
+        return Ok(());
+    }
     let (began, mut simulated, mut failed) = (Instant::now(), Duration::ZERO, Vec::new());
+    let mut faults: BTreeMap<String, u64> = BTreeMap::new();
     for seed in arguments.seed..arguments.seed + arguments.seeds {
-        let report = run(Settings {
+        let settings = Settings {
             seed,
             length: arguments.hours,
             nodes: arguments.nodes,
             pods: arguments.pods,
             has_faults: !arguments.without_faults,
+            only: None,
+            has_two_leaders: arguments.two_leaders,
             trace: arguments.trace.clone(),
-        })?;
-        writeln!(
-            out,
-            "seed {seed}: {:016x}, {} writes, {} binds, {} faults, {:.2} h",
-            report.hash,
-            report.writes,
-            report.binds,
-            report.faults,
-            report.simulated.as_secs_f64() / 3600.0
-        )?;
+        };
+        let report = match run(settings.clone()) {
+            Ok(report) => report,
+            Err(error) => {
+                writeln!(out, "seed {seed}: {error:#}")?;
+                failed.push(seed);
+                continue;
+            }
+        };
+        say(&mut out, seed, &report)?;
         simulated += report.simulated;
-        for finding in &report.findings {
-            writeln!(out, "  {finding}")?;
+        for one in &report.faults {
+            *faults.entry(one.fault.clone()).or_default() += 1;
         }
-        if !report.findings.is_empty() {
-            failed.push(seed);
+        if report.findings.is_empty() {
+            continue;
+        }
+        failed.push(seed);
+        if let Some(folder) = &arguments.keep {
+            let kept = shrink::shrink(&settings, &report, arguments.shrink_runs)?;
+            let file = keep(folder, &kept)?;
+            writeln!(out, "  {} faults are enough: {}", kept.faults.len(), file.display())?;
         }
     }
     let minutes = began.elapsed().as_secs_f64() / 60.0;
     let hours = simulated.as_secs_f64() / 3600.0;
+    let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    writeln!(out, "{} faults: {}", faults.values().sum::<u64>(), kinds.join(", "))?;
     writeln!(out, "{hours:.1} simulated hours, {:.0} a minute", hours / minutes)?;
     ensure!(failed.is_empty(), "promises were broken by the seeds {failed:?}");
     Ok(())
+}
+
+/// Says what became of a seed.
+fn say(out: &mut impl Write, seed: u64, report: &Report) -> Result<()> {
+    writeln!(
+        out,
+        "seed {seed}: {:016x}, {} writes, {} binds, {} faults, {:.2} h",
+        report.hash,
+        report.writes,
+        report.binds,
+        report.faults.len(),
+        report.simulated.as_secs_f64() / 3600.0
+    )?;
+    for finding in &report.findings {
+        writeln!(out, "  {finding}")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes what was kept to a file of its own.
+fn keep(folder: &Path, kept: &shrink::Kept) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("failed to make {}", folder.display()))?;
+    let file = folder.join(format!("seed-{}.yaml", kept.seed));
+    std::fs::write(&file, serde_saphyr::to_string(kept)?)
+        .with_context(|| format!("failed to write {}", file.display()))?;
+    Ok(file)
 }

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::promises::Told;
 use crate::observer::Observed;
 
 /// Kinds that are written for ever: nobody waits for them to rest.
@@ -43,6 +44,7 @@ pub(super) struct Judge {
     /// Thousandths of GPUs of each pod that runs, and its queue.
     held: BTreeMap<String, (i64, String)>,
     queues: BTreeMap<String, String>,
+    told: Told,
     last: (Instant, String),
     findings: Vec<String>,
 }
@@ -63,6 +65,7 @@ impl Judge {
             limits: BTreeMap::new(),
             held: BTreeMap::new(),
             queues: BTreeMap::new(),
+            told: Told::default(),
             last: (began, String::from("nothing")),
             findings: Vec::new(),
         }
@@ -88,9 +91,13 @@ impl Judge {
         self.show(now);
         match write.plural {
             "nodes" if write.change != Change::Deleted => {
-                self.shown.extend(read::<Node>(write.object).map(|node| (now, node)));
+                if let Some(node) = read::<Node>(write.object) {
+                    self.told.node(&node);
+                    self.shown.push((now, node));
+                }
             }
             "pods" => self.pod(write),
+            "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
             "podgroups" => self.group(write),
             "queues" => self.queue(write),
             _ => {}
@@ -121,6 +128,7 @@ impl Judge {
 
     fn pod(&mut self, write: &Write<'_>) {
         let Some(pod) = read::<Pod>(write.object) else { return };
+        self.findings.extend(self.told.pod(&pod, write.change));
         if write.change == Change::Deleted {
             self.observed.pod_gone(&pod);
             self.held.remove(&pod.uid().unwrap_or_default());
@@ -190,21 +198,28 @@ impl Judge {
         }
         let minimum = group.spec.min_member.unwrap_or(1);
         self.minimums.insert(name.clone(), usize::try_from(minimum).unwrap_or_default());
+        self.told.group(&name, group.spec.priority_class_name);
         self.queues.insert(name, group.spec.queue.unwrap_or_default());
     }
 
     fn queue(&mut self, write: &Write<'_>) {
         let Some(queue) = read::<Queue>(write.object) else { return };
+        self.told.queue(&queue.name_any(), write.object);
         let limit = write.object["spec"]["resources"]["gpu"]["limit"].as_i64();
         let milli = limit.filter(|limit| *limit >= 0).map(|limit| limit * 1000);
         self.limits.insert(queue.name_any(), (milli, queue.spec.parent_queue));
     }
 
-    /// Looks at what may be in part while something happens, and not at rest.
+    /// Notes that nobody comes any more, and nothing goes wrong.
+    pub(super) fn stand_still(&mut self) {
+        self.told.stand_still();
+    }
+
+    /// Looks at what has to be right once nothing happens any more.
     pub(super) fn at_rest(&mut self) {
         let minimum = |group: &str| self.minimums.get(group).copied().unwrap_or(1);
-        let partial = self.observed.partial_gangs(minimum);
-        self.findings.extend(partial.into_iter().map(|text| format!("at rest: {text}")));
+        let told = self.told.at_rest(minimum);
+        self.findings.extend(told.into_iter().map(|text| format!("at rest: {text}")));
     }
 
     /// Tells whether nothing runs, and nothing of a kind that comes to rest was written for so long.
@@ -215,6 +230,16 @@ impl Judge {
     /// The last write of a kind that comes to rest.
     pub(super) fn last_write(&self) -> &str {
         &self.last.1
+    }
+
+    /// Time since the last write of a kind that comes to rest.
+    pub(super) fn silence(&self) -> Duration {
+        self.last.0.elapsed()
+    }
+
+    /// Notes a promise that was seen broken elsewhere.
+    pub(super) fn find(&mut self, text: String) {
+        self.findings.push(text);
     }
 
     /// The hash of all writes, and their number.

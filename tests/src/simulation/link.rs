@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -13,53 +13,36 @@ use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
-use tokio::task::JoinHandle;
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep, sleep_until},
+};
 use tokio_util::{bytes::Bytes, sync::CancellationToken};
 
-type Boxed = Box<dyn std::error::Error + Send + Sync>;
-type Answer = Response<UnsyncBoxBody<Bytes, Boxed>>;
+use super::weather::Weather;
+
+pub(super) type Boxed = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Answer = Response<UnsyncBoxBody<Bytes, Boxed>>;
 
 /// The longest way of a request, of an answer, and of a piece of a watch.
 const WAY_MAX_MILLIS: u64 = 20;
 /// The longest delay of a piece of a watch that comes late.
 const LATE_MAX_MILLIS: u64 = 5_000;
-/// The longest delay of a write that arrives late, whether its sender still waits or not.
-const DELAY_MAX_MILLIS: u64 = 5_000;
-/// The longest time for which a process may do nothing.
-const BAR_MAX_MILLIS: u64 = 60_000;
-/// A process loses its rights at one request in so many.
-const BAR_IN: u64 = 2_000;
+/// The longest delay of a write that arrives late, whether its sender still waits or not. Who takes a Lease over leaves
+/// the last requests of its holder half a second more.
+const DELAY_MAX_MILLIS: u64 = 1_000;
+/// Delay of answers where the API server is slow.
+const SLOW: Duration = Duration::from_secs(20);
+/// The longest time for which a process may do nothing, or does not run.
+const TROUBLE_MAX_MILLIS: u64 = 60_000;
+/// Such a time begins at one request in so many.
+const TROUBLE_IN: u64 = 2_000;
 /// Time after which a connection without an answer breaks.
 const HANG: Duration = Duration::from_secs(45);
 /// One request in so many goes wrong, and one piece of a watch.
 const FAULT_IN: u64 = 40;
 /// A process dies at one write in so many.
 const DEATH_IN: u64 = 400;
-
-/// Weather of all ways together: things go wrong, or not.
-#[derive(Debug, Default)]
-pub(super) struct Weather {
-    is_bad: AtomicBool,
-    faults: AtomicU64,
-}
-
-impl Weather {
-    /// Has things go wrong from now on, or not.
-    pub(super) fn set_bad(&self, is_bad: bool) {
-        self.is_bad.store(is_bad, Ordering::Relaxed);
-    }
-
-    /// Counts one thing more that went wrong.
-    pub(super) fn count(&self) {
-        self.faults.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The number of things that went wrong.
-    pub(super) fn faults(&self) -> u64 {
-        self.faults.load(Ordering::Relaxed)
-    }
-}
 
 /// Fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +63,26 @@ enum Fault {
     DeathAfter,
 }
 
+impl Fault {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Refused(401) => "401",
+            Self::Refused(403) => "403",
+            Self::Refused(409) => "409",
+            Self::Refused(410) => "410",
+            Self::Refused(429) => "429",
+            Self::Refused(503) => "503",
+            Self::Refused(_) => "500",
+            Self::Lost => "lost",
+            Self::Unanswered => "unanswered",
+            Self::Delayed(_) => "delayed",
+            Self::DeathWhile(_) => "while",
+            Self::DeathBefore => "before",
+            Self::DeathAfter => "after",
+        }
+    }
+}
+
 /// Fault of a piece of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slip {
@@ -89,28 +92,59 @@ enum Slip {
     End,
     /// The connection breaks before it.
     Break,
+    /// The connection breaks in the middle of it.
+    Torn,
     /// The connection is silent from now on.
     Silence,
+    /// Its last event comes twice.
+    Twice,
+    /// It is lost, and the server says that the version is too old.
+    Gap,
+}
+
+impl Slip {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Late(_) => "late",
+            Self::End => "end",
+            Self::Break => "break",
+            Self::Torn => "torn",
+            Self::Silence => "silence",
+            Self::Twice => "twice",
+            Self::Gap => "gap",
+        }
+    }
+}
+
+/// Time for which a process can do nothing.
+#[derive(Clone, Copy, Debug)]
+enum Trouble {
+    /// All that it asks for is refused: its rights or its token are gone.
+    Refused(u16, Instant),
+    /// Nothing leaves it and nothing reaches it.
+    Stall(Instant),
 }
 
 /// A process's way to the API server. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
+    name: Arc<str>,
+    /// The number of requests and pieces so far.
+    count: Arc<AtomicU64>,
     luck: Arc<Mutex<Seed>>,
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
-    /// Until then it has no rights.
-    barred: Arc<Mutex<Option<Instant>>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
     /// None: nothing goes wrong on this way.
     weather: Option<Arc<Weather>>,
 }
 
 impl Link {
-    /// A way whose luck is drawn from `seed`.
-    pub(super) fn new(seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
+    /// A way of a process whose luck is drawn from `seed`.
+    pub(super) fn new(name: &str, seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        let (cut, barred) = Default::default();
-        Self { luck, cut, barred, weather: weather.cloned() }
+        let (count, cut, trouble) = Default::default();
+        Self { name: Arc::from(name), count, luck, cut, trouble, weather: weather.cloned() }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -137,6 +171,8 @@ impl Link {
     }
 
     async fn carry(&self, inner: Client, request: Request<Body>) -> Result<Answer, Boxed> {
+        let is_lease = request.uri().path().contains("/leases");
+        let is_bind = request.uri().path().ends_with("/binding");
         let fault = self.fault(&request);
         if fault == Some(Fault::DeathBefore) {
             self.cut();
@@ -159,34 +195,52 @@ impl Link {
             Some(Fault::Delayed(millis)) => send_late(inner, request, millis).await??,
             _ => inner.send(request).await?,
         };
+        if let Some(weather) =
+            self.weather.as_ref().filter(|_| is_bind && answer.status().is_success())
+        {
+            weather.bound(self.name.split('.').next().unwrap_or_default());
+        }
         match fault {
             Some(Fault::Unanswered) => return hang().await,
             Some(Fault::DeathAfter) => self.cut(),
             _ => {}
         }
-        self.way().await;
+        self.back(is_lease).await;
         Ok(answer.map(|body| self.pieces(body)))
     }
 
     /// The body as it arrives, piece by piece.
     fn pieces(&self, body: Body) -> UnsyncBoxBody<Bytes, Boxed> {
-        let start = (body, self.clone(), 0_u64);
-        let frames = futures::stream::unfold(start, async |(mut body, link, count)| {
-            let frame = link.cut.run_until_cancelled(body.frame()).await??;
-            link.way().await;
+        let start = (Some(body), self.clone(), 0_u64);
+        let frames = futures::stream::unfold(start, async |(body, link, count)| {
+            let mut body = body?;
+            let mut frame = link.cut.run_until_cancelled(body.frame()).await??.map_err(Boxed::from);
             // Only watches have more than one.
             let slip = if count == 0 { None } else { link.slip() };
-            let frame = match slip {
-                Some(Slip::Late(millis)) => {
-                    sleep(Duration::from_millis(millis)).await;
-                    frame.map_err(Boxed::from)
-                }
+            let mut rest = Some(body);
+            if count == 0 {
+                link.way().await;
+            } else {
+                link.back(false).await;
+            }
+            match slip {
+                Some(Slip::Late(millis)) => sleep(Duration::from_millis(millis)).await,
                 Some(Slip::End) => return None,
-                Some(Slip::Break) => Err(Boxed::from("the connection broke")),
+                Some(Slip::Break) => frame = Err(Boxed::from("the connection broke")),
                 Some(Slip::Silence) => std::future::pending().await,
-                None => frame.map_err(Boxed::from),
-            };
-            Some((frame, (body, link, count + 1)))
+                Some(Slip::Gap) => {
+                    frame = frame.map(|frame| frame.map_data(|_| Bytes::from_static(TOO_OLD)));
+                    rest = None;
+                }
+                Some(Slip::Torn) => {
+                    frame = frame
+                        .map(|frame| frame.map_data(|bytes: Bytes| bytes.slice(..bytes.len() / 2)));
+                    rest = None;
+                }
+                Some(Slip::Twice) => frame = frame.map(|frame| frame.map_data(twice)),
+                None => {}
+            }
+            Some((frame, (rest, link, count + 1)))
         });
         StreamBody::new(frames).boxed_unsync()
     }
@@ -194,12 +248,33 @@ impl Link {
     async fn way(&self) {
         let millis = self.draw(|luck| luck.below(WAY_MAX_MILLIS));
         sleep(Duration::from_millis(millis)).await;
+        let stalled = match *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(Trouble::Stall(until)) => Some(until),
+            Some(Trouble::Refused(..)) | None => None,
+        };
+        if let Some(until) = stalled.filter(|_| self.bad_weather().is_some()) {
+            sleep_until(until).await;
+        }
+    }
+
+    /// The way of an answer, which may be slow.
+    async fn back(&self, is_lease: bool) {
+        self.way().await;
+        if self.bad_weather().is_some_and(|weather| weather.is_slow(is_lease)) {
+            sleep(SLOW).await;
+        }
+    }
+
+    /// The place of the next request or piece.
+    fn next(&self) -> String {
+        format!("{}/{}", self.name, self.count.fetch_add(1, Ordering::Relaxed))
     }
 
     fn fault(&self, request: &Request<Body>) -> Option<Fault> {
         let weather = self.bad_weather()?;
-        if self.is_barred() {
-            return Some(Fault::Refused(403));
+        let at = self.next();
+        if let Some(code) = self.refused(weather, &at) {
+            return Some(Fault::Refused(code));
         }
         let is_write = request.method() != Method::GET;
         let is_update = matches!(*request.method(), Method::PUT | Method::PATCH);
@@ -226,46 +301,71 @@ impl Link {
             };
             Some(fault)
         })?;
-        weather.count();
-        tracing::debug!(?fault, method = %request.method(), uri = %request.uri(), "fault");
-        Some(fault)
+        weather.has(&at, fault.kind()).then_some(fault)
     }
 
-    /// Tells whether the process has no rights now; takes them now and then.
-    fn is_barred(&self) -> bool {
+    /// The refusal of all that the process asks for now, if it is refused; such times begin now and then.
+    fn refused(&self, weather: &Weather, at: &str) -> Option<u16> {
         let now = Instant::now();
-        let mut barred = self.barred.lock().unwrap_or_else(PoisonError::into_inner);
-        if barred.is_some_and(|until| now < until) {
-            return true;
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = self.draw(|luck| {
+            let until = now + Duration::from_millis(luck.below(TROUBLE_MAX_MILLIS));
+            let choices = [
+                ("401", Trouble::Refused(401, until)),
+                ("403", Trouble::Refused(403, until)),
+                ("stall", Trouble::Stall(until)),
+            ];
+            let (kind, begun) = *luck.pick(&choices);
+            luck.one_in(TROUBLE_IN).then_some((kind, begun))
+        });
+        match *trouble {
+            Some(Trouble::Refused(code, until)) if now < until => return Some(code),
+            Some(Trouble::Stall(until)) if now < until => return None,
+            Some(_) | None => {}
         }
-        let bar = self.draw(|luck| luck.one_in(BAR_IN).then(|| luck.below(BAR_MAX_MILLIS)));
-        *barred = bar.map(|millis| now + Duration::from_millis(millis));
-        barred.is_some()
+        *trouble = begins.filter(|(kind, _)| weather.has(at, kind)).map(|(_, begun)| begun);
+        match *trouble {
+            Some(Trouble::Refused(code, _)) => Some(code),
+            Some(Trouble::Stall(_)) | None => None,
+        }
     }
 
     fn slip(&self) -> Option<Slip> {
         let weather = self.bad_weather()?;
+        let at = self.next();
         let slip = self.draw(|luck| {
-            let slip = match luck.below(8) {
+            let slip = match luck.below(12) {
                 0 => Slip::End,
                 1 => Slip::Break,
                 2 => Slip::Silence,
+                3 => Slip::Torn,
+                4 | 5 => Slip::Twice,
+                6 => Slip::Gap,
                 _ => Slip::Late(luck.below(LATE_MAX_MILLIS)),
             };
             luck.one_in(FAULT_IN).then_some(slip)
         })?;
-        weather.count();
-        tracing::debug!(?slip, "slip of a watch");
-        Some(slip)
+        weather.has(&at, slip.kind()).then_some(slip)
     }
 
     fn bad_weather(&self) -> Option<&Weather> {
-        self.weather.as_deref().filter(|weather| weather.is_bad.load(Ordering::Relaxed))
+        self.weather.as_deref().filter(|weather| weather.is_bad())
     }
 
     fn draw<T>(&self, of: impl FnOnce(&mut Seed) -> T) -> T {
         of(&mut self.luck.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The event of a watch that has fallen too far behind.
+const TOO_OLD: &[u8] = b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\
+    \"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}}\n";
+
+/// A piece with its last event twice.
+fn twice(bytes: Bytes) -> Bytes {
+    let Some(end) = bytes.strip_suffix(b"\n") else { return bytes };
+    let start = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    [&bytes[..], &bytes[start..]].concat().into()
 }
 
 /// Sends a request after a while, in a task of its own: what is under way arrives whatever its sender does.
@@ -286,8 +386,9 @@ async fn hang() -> Result<Answer, Boxed> {
 }
 
 /// An answer of the API server that does nothing. Its 429 is plain text.
-fn refusal(code: u16) -> Answer {
+pub(super) fn refusal(code: u16) -> Answer {
     let (reason, message) = match code {
+        401 => ("Unauthorized", "Unauthorized"),
         403 => ("Forbidden", "the user has no right to do this"),
         409 => ("Conflict", "the object has been modified"),
         410 => ("Expired", "too old resource version"),

@@ -26,8 +26,9 @@ const PODS_OF_JOB: u64 = 3;
 const QUEUES: u32 = 4;
 /// Leaf queues below each of the upper queues.
 const QUEUES_OF_UPPER: u32 = 2;
-/// One Job in so many shares GPUs.
+/// One Job in so many shares GPUs, and one of those of one pod wants a node by its name.
 const SHARED_IN: u64 = 4;
+const PINNED_IN: u64 = 5;
 /// GPUs of each node.
 const GPUS_OF_NODE: u32 = 8;
 
@@ -60,9 +61,7 @@ impl Users {
 
     /// Makes the queues.
     pub(super) async fn prepare(&mut self) -> Result<()> {
-        let kind = GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue");
-        let api: Api<DynamicObject> =
-            Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));
+        let api = self.queues();
         let uppers = (0..QUEUES / QUEUES_OF_UPPER).map(|number| {
             let quota = self.quota() * u64::from(QUEUES_OF_UPPER);
             (format!("upper-{number}"), None, quota, -1)
@@ -102,6 +101,7 @@ impl Users {
             5 => self.resume().await,
             6 => self.scale().await,
             7 => self.evict().await,
+            8 => self.divide().await,
             _ => self.submit().await,
         }
     }
@@ -176,8 +176,31 @@ impl Users {
             template["metadata"]["annotations"]["gpu-fraction"] = json!(share);
             template["spec"]["containers"][0]["resources"] = json!({});
         }
+        if pods == 1 && self.draw.one_in(PINNED_IN) {
+            let node = format!("node-{}", 1 + self.draw.below(u64::from(self.nodes)));
+            job["spec"]["template"]["spec"]["nodeSelector"] =
+                json!({"kubernetes.io/hostname": node});
+        }
         self.jobs().create(&PostParams::default(), &serde_json::from_value(job)?).await?;
         Ok(())
+    }
+
+    /// Gives a queue another quota for a while, as an administrator does at the worst moment.
+    async fn divide(&mut self) -> Result<()> {
+        let queue = format!("team-{}", self.draw.below(u64::from(QUEUES)));
+        let quota = self.draw.below(self.quota() + 1);
+        self.set_quota(&queue, quota).await
+    }
+
+    async fn set_quota(&self, queue: &str, quota: u64) -> Result<()> {
+        let patch = Patch::Merge(json!({"spec": {"resources": {"gpu": {"quota": quota}}}}));
+        self.queues().patch(queue, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+
+    fn queues(&self) -> Api<DynamicObject> {
+        let kind = GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue");
+        Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind))
     }
 
     /// The name of one of the Jobs of late, wherever it is.
@@ -197,8 +220,11 @@ impl Users {
         self.change(&name, &json!({"spec": {"suspend": false}})).await
     }
 
-    /// Resumes all that is suspended.
+    /// Resumes all that is suspended, and gives the queues what they had.
     pub(super) async fn settle(&mut self) -> Result<()> {
+        for number in 0..QUEUES {
+            self.set_quota(&format!("team-{number}"), self.quota()).await?;
+        }
         while !self.suspended.is_empty() {
             self.resume().await?;
         }

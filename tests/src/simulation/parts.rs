@@ -1,10 +1,16 @@
 //! The processes of a simulated cluster: started, killed and started again.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Result;
-use k8s_openapi::api::core::v1::Node;
-use kai_api::names::component;
+use jiff::SignedDuration;
+use k8s_openapi::api::{coordination::v1::Lease, core::v1::Node};
+use kai_api::names::{component, namespace};
+use kai_daemon::clock;
 use kai_sandbox::{
     nodes::{self, Nodes, fault::FAULTS},
     operators::{self, Choice},
@@ -14,18 +20,37 @@ use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Settings,
-    link::{Link, Weather},
-};
-use crate::live::Place;
+use super::{Happened, Settings, admission, link::Link, weather::Weather};
+use crate::live::{Place, create_runtime_class};
 
+/// The schedulers' Lease.
+const LEASE: &str = "kai-scheduler";
 /// Something happens to a node once in so many of the users' acts.
 const NODE_FAULT_IN: u64 = 15;
+/// The API server's answers come late, or another takes the schedulers' Lease, once in so many of them.
+const SLOW_IN: u64 = 150;
+const THIEF_IN: u64 = 200;
+/// Names of faults of nodes, and what their annotation says.
+const NODE_FAULTS: &[(&str, &str)] = &[
+    ("dead", "dead"),
+    ("reject", "reject"),
+    ("reject-reservations", "reject-reservations"),
+    ("silent-reservations", "silent-reservations"),
+    ("lost-device", "lost=0"),
+    ("lost-devices", "lost=1,lost=2"),
+    ("cordon", ""),
+    ("gone", ""),
+];
+/// The longest time for which answers come late.
+const SLOW_MAX_MILLIS: u64 = 300_000;
+/// Two leaders: their clocks are apart by this much, and answers come late in two minutes of four.
+const APART: SignedDuration = SignedDuration::from_secs(30);
+const SLOW_FOR: Duration = Duration::from_mins(2);
+const SLOW_EVERY: Duration = Duration::from_mins(4);
 /// The longest time that a dead daemon stays dead, and that a node is out of order.
 const DEAD_MAX_MILLIS: u64 = 30_000;
 const BROKEN_MAX_MILLIS: u64 = 600_000;
@@ -43,6 +68,10 @@ pub(super) struct Parts {
     /// Nodes that were deleted, as they were.
     gone: BTreeMap<String, Node>,
     ended: Vec<String>,
+    /// The number of acts so far.
+    acts: u64,
+    /// Answers come late from this moment on; none: only by chance.
+    slow_at: Option<Instant>,
 }
 
 /// Program of a daemon.
@@ -52,9 +81,20 @@ enum Program {
     Podgrouper,
 }
 
+/// Identity of a daemon, through all its lives.
+#[derive(Clone, Debug)]
+struct Identity {
+    program: Program,
+    /// A name that none other has.
+    name: String,
+    starts: u64,
+    /// Time by which its clock is ahead of the API server's.
+    ahead: SignedDuration,
+}
+
 /// A daemon, and when it is started again where it is dead.
 struct Daemon {
-    program: Program,
+    identity: Identity,
     link: Link,
     stop: CancellationToken,
     /// Gives why it ended, where that was by itself.
@@ -66,8 +106,9 @@ impl Parts {
     /// Starts them all.
     pub(super) async fn start(place: &Place, seed: &Seed, settings: &Settings) -> Result<Self> {
         let mut draw = seed.split(2);
-        let mut calm = || Link::new(Seed::new(draw.number()), None);
+        let mut calm = || Link::new("calm", Seed::new(draw.number()), None);
         let admin = place.admin().await?;
+        create_runtime_class(admin.clone()).await?;
         let groups = nodes::group::parse(&format!("{}xH100:8", settings.nodes))?;
         let options = nodes::Options {
             specs: nodes::group::expand(&groups, 8),
@@ -75,26 +116,45 @@ impl Parts {
             is_reachable: false,
             ..nodes::Options::default()
         };
+        let weather = Arc::new(Weather::new(seed, settings.only.as_deref()));
+        weather.set_bad(settings.has_faults);
         // Kubelets and operators run until the runtime ends.
         drop(Nodes::new(options).start(calm().client(admin.clone())).await?);
+        let admitted = admission::client(admin.clone(), seed.split(4), &weather);
         let core = Choice::Named(vec!["core"]);
-        drop(operators::start(calm().client(admin.clone()), &core, 1).await?);
+        drop(operators::start(calm().client(admitted), &core, 1).await?);
         let users = calm().client(admin.clone());
-        let weather = Arc::new(Weather::default());
-        weather.set_bad(settings.has_faults);
         let mut programs = vec![Program::Scheduler, Program::Podgrouper];
         // Two of one name, of which one leads at a time.
-        if settings.has_faults && draw.one_in(3) {
+        if (settings.has_faults && draw.one_in(3)) || settings.has_two_leaders {
             programs.push(Program::Scheduler);
         }
-        let mut daemons = Vec::new();
-        for program in programs {
-            let link = Link::new(Seed::new(draw.number()), Some(&weather));
-            daemons.push(Daemon::start(program, place, link).await?);
-        }
+        let slow_at = settings.has_two_leaders.then(|| Instant::now() + SLOW_FOR);
+        let (daemons, broken, gone, ended, acts) = Default::default();
         let (has_faults, nodes) = (settings.has_faults, settings.nodes);
-        let (broken, gone, ended) = Default::default();
-        Ok(Self { draw, weather, has_faults, admin, users, daemons, nodes, broken, gone, ended })
+        let mut parts = Self {
+            draw,
+            weather,
+            has_faults,
+            admin,
+            users,
+            daemons,
+            nodes,
+            broken,
+            gone,
+            ended,
+            acts,
+            slow_at,
+        };
+        for (number, program) in programs.into_iter().enumerate() {
+            let name = format!("{program:?}-{number}").to_lowercase();
+            let is_second = settings.has_two_leaders && number == 2;
+            let ahead = if is_second { APART } else { SignedDuration::ZERO };
+            let identity = Identity { program, name, starts: 0, ahead };
+            let daemon = parts.begin(place, identity).await?;
+            parts.daemons.push(daemon);
+        }
+        Ok(parts)
     }
 
     /// The client of users.
@@ -102,10 +162,39 @@ impl Parts {
         self.users.clone()
     }
 
-    /// Starts again what has died a while ago, and breaks and mends nodes.
+    /// Starts a daemon, with a way of its own.
+    async fn begin(&mut self, place: &Place, identity: Identity) -> Result<Daemon> {
+        let identity = Identity { starts: identity.starts + 1, ..identity };
+        let name = format!("{}.{}", identity.name, identity.starts);
+        let link = Link::new(&name, Seed::new(self.draw.number()), Some(&self.weather));
+        Daemon::start(identity, place, link).await
+    }
+
+    /// Starts again what has died a while ago, breaks and mends nodes, and has the API server be slow.
     pub(super) async fn tend(&mut self, place: &Place) -> Result<()> {
+        self.acts += 1;
+        self.revive(place).await?;
         let now = Instant::now();
-        for daemon in &mut self.daemons {
+        let (due, rest) =
+            std::mem::take(&mut self.broken).into_iter().partition(|(at, _)| *at <= now);
+        self.broken = rest;
+        let due: Vec<(Instant, String)> = due;
+        for (_, node) in due {
+            self.mend(&node).await?;
+        }
+        if self.has_faults {
+            self.break_a_node().await?;
+            self.slow_down();
+            self.steal().await?;
+        }
+        Ok(())
+    }
+
+    /// Notes the death of daemons, and starts those again that were dead for long enough.
+    async fn revive(&mut self, place: &Place) -> Result<()> {
+        let now = Instant::now();
+        for index in 0..self.daemons.len() {
+            let daemon = &mut self.daemons[index];
             match daemon.again {
                 None if daemon.link.is_cut() || daemon.task.is_finished() => {
                     self.ended.extend(daemon.why().await);
@@ -114,57 +203,105 @@ impl Parts {
                     daemon.again = Some(now + Duration::from_millis(millis));
                 }
                 Some(again) if again <= now => {
-                    let link = Link::new(Seed::new(self.draw.number()), Some(&self.weather));
-                    *daemon = Daemon::start(daemon.program, place, link).await?;
+                    let mut identity = daemon.identity.clone();
+                    identity.ahead = self.clock(&identity);
+                    self.daemons[index] = self.begin(place, identity).await?;
                 }
                 Some(_) | None => {}
-            }
-        }
-        let (due, rest) =
-            std::mem::take(&mut self.broken).into_iter().partition(|(at, _)| *at <= now);
-        self.broken = rest;
-        let due: Vec<(Instant, String)> = due;
-        for (_, node) in due {
-            self.set_fault(&node, None).await?;
-        }
-        if self.has_faults && self.draw.one_in(NODE_FAULT_IN) {
-            let node = format!("node-{}", 1 + self.draw.below(u64::from(self.nodes)));
-            let faults = ["dead", "reject", "lost=0", "lost=1,lost=2", "cordon", "gone"];
-            let fault = *self.draw.pick(&faults);
-            if self.broken.iter().all(|(_, broken)| *broken != node) {
-                self.set_fault(&node, Some(fault)).await?;
-                self.weather.count();
-                let millis = self.draw.below(BROKEN_MAX_MILLIS);
-                self.broken.push((now + Duration::from_millis(millis), node));
             }
         }
         Ok(())
     }
 
-    async fn set_fault(&mut self, node: &str, fault: Option<&str>) -> Result<()> {
+    /// Draws the clock that a daemon has from its next start on: right, or wrong by half a minute or an hour.
+    fn clock(&mut self, identity: &Identity) -> SignedDuration {
+        let seconds = *self.draw.pick(&[30, -30, 3600, -3600]);
+        let is_drawn = self.draw.one_in(4) && self.has_faults;
+        let at = format!("{}/{}", identity.name, identity.starts);
+        let is_pinned = self.slow_at.is_some();
+        if !is_pinned && is_drawn && self.weather.has(&at, "clock") {
+            return SignedDuration::from_secs(seconds);
+        }
+        if is_pinned { identity.ahead } else { SignedDuration::ZERO }
+    }
+
+    async fn break_a_node(&mut self) -> Result<()> {
+        let is_drawn = self.draw.one_in(NODE_FAULT_IN);
+        let node = format!("node-{}", 1 + self.draw.below(u64::from(self.nodes)));
+        let (kind, words) = *self.draw.pick(NODE_FAULTS);
+        let millis = self.draw.below(BROKEN_MAX_MILLIS);
+        let is_broken = self.broken.iter().any(|(_, broken)| *broken == node);
+        if !is_drawn || is_broken || !self.weather.has(&format!("{node}/{}", self.acts), kind) {
+            return Ok(());
+        }
         let nodes: Api<Node> = Api::all(self.admin.clone());
-        if fault == Some("gone") {
-            self.gone.insert(node.to_owned(), nodes.get(node).await?);
-            nodes.delete(node, &DeleteParams::default()).await?;
-            return Ok(());
+        match kind {
+            "gone" => {
+                self.gone.insert(node.clone(), nodes.get(&node).await?);
+                nodes.delete(&node, &DeleteParams::default()).await?;
+            }
+            "cordon" => self.patch(&node, &json!({"spec": {"unschedulable": true}})).await?,
+            _ => {
+                let patch = json!({"metadata": {"annotations": {(FAULTS): words}}});
+                self.patch(&node, &patch).await?;
+            }
         }
-        if let Some(mut gone) = self.gone.remove(node) {
-            let status = json!({"status": gone.status});
-            gone.metadata.resource_version = None;
-            gone.metadata.uid = None;
-            gone.metadata.managed_fields = None;
-            nodes.create(&PostParams::default(), &gone).await?;
-            nodes.patch_status(node, &PatchParams::default(), &Patch::Merge(status)).await?;
-            return Ok(());
-        }
-        let annotation = fault.filter(|fault| *fault != "cordon");
-        let is_cordoned = (fault == Some("cordon")).then_some(true);
-        let patch = json!({
-            "metadata": {"annotations": {(FAULTS): annotation}},
-            "spec": {"unschedulable": is_cordoned},
-        });
+        self.broken.push((Instant::now() + Duration::from_millis(millis), node));
+        Ok(())
+    }
+
+    async fn mend(&mut self, node: &str) -> Result<()> {
+        let Some(mut gone) = self.gone.remove(node) else {
+            let patch = json!({
+                "metadata": {"annotations": {(FAULTS): null}}, "spec": {"unschedulable": null},
+            });
+            return self.patch(node, &patch).await;
+        };
+        let nodes: Api<Node> = Api::all(self.admin.clone());
+        let status = json!({"status": gone.status});
+        gone.metadata.resource_version = None;
+        gone.metadata.uid = None;
+        gone.metadata.managed_fields = None;
+        nodes.create(&PostParams::default(), &gone).await?;
+        nodes.patch_status(node, &PatchParams::default(), &Patch::Merge(status)).await?;
+        Ok(())
+    }
+
+    async fn patch(&self, node: &str, patch: &Value) -> Result<()> {
+        let nodes: Api<Node> = Api::all(self.admin.clone());
         nodes.patch(node, &PatchParams::default(), &Patch::Merge(patch)).await?;
         Ok(())
+    }
+
+    /// Has the API server answer late for some minutes.
+    fn slow_down(&mut self) {
+        let now = Instant::now();
+        let (is_drawn, with_leases) = (self.draw.one_in(SLOW_IN), self.draw.one_in(2));
+        let millis = self.draw.below(SLOW_MAX_MILLIS);
+        if let Some(at) = self.slow_at.filter(|at| *at <= now) {
+            self.slow_at = Some(at + SLOW_EVERY);
+            self.weather.slow_down(now + SLOW_FOR, with_leases);
+        } else if is_drawn && self.weather.has(&format!("server/{}", self.acts), "slow") {
+            self.weather.slow_down(now + Duration::from_millis(millis), with_leases);
+        }
+    }
+
+    /// Gives the schedulers' Lease to another process, which never renews it.
+    async fn steal(&mut self) -> Result<()> {
+        let is_drawn = self.draw.one_in(THIEF_IN);
+        if !is_drawn || !self.weather.has(&format!("thief/{}", self.acts), "thief") {
+            return Ok(());
+        }
+        let leases: Api<Lease> = Api::namespaced(self.admin.clone(), namespace::SYSTEM);
+        let patch = json!({
+            "metadata": {"annotations": null},
+            "spec": {"holderIdentity": "thief", "leaseDurationSeconds": 15},
+        });
+        let stolen = leases.patch(LEASE, &PatchParams::default(), &Patch::Merge(&patch)).await;
+        match stolen {
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+            stolen => Ok(stolen.map(drop)?),
+        }
     }
 
     /// Mends all, and lets nothing go wrong from now on.
@@ -172,7 +309,7 @@ impl Parts {
         self.has_faults = false;
         self.weather.set_bad(false);
         for (_, node) in std::mem::take(&mut self.broken) {
-            self.set_fault(&node, None).await?;
+            self.mend(&node).await?;
         }
         for daemon in &mut self.daemons {
             if daemon.link.is_cut() || daemon.task.is_finished() || daemon.again.is_some() {
@@ -180,7 +317,16 @@ impl Parts {
                 daemon.again = Some(Instant::now());
             }
         }
-        self.tend(place).await
+        self.revive(place).await
+    }
+
+    /// Kills all daemons and starts them again.
+    pub(super) async fn restart(&mut self, place: &Place) -> Result<()> {
+        for daemon in &mut self.daemons {
+            daemon.end();
+            daemon.again = Some(Instant::now());
+        }
+        self.revive(place).await
     }
 
     /// Gives why daemons ended by themselves: none ever should.
@@ -188,20 +334,26 @@ impl Parts {
         &self.ended
     }
 
-    /// The number of things that went wrong.
-    pub(super) fn faults(&self) -> u64 {
-        self.weather.faults()
+    /// All that went wrong.
+    pub(super) fn happened(&self) -> Vec<Happened> {
+        self.weather.happened()
+    }
+
+    /// The schedulers that bound something.
+    pub(super) fn binders(&self) -> BTreeSet<String> {
+        self.weather.binders()
     }
 }
 
 impl Daemon {
-    async fn start(program: Program, place: &Place, link: Link) -> Result<Self> {
+    async fn start(identity: Identity, place: &Place, link: Link) -> Result<Self> {
         let stop = CancellationToken::new();
-        let task = match program {
-            Program::Scheduler => scheduler(place, &link, stop.clone()).await?,
-            Program::Podgrouper => podgrouper(place, &link, stop.clone()).await?,
+        let ahead = identity.ahead;
+        let task = match identity.program {
+            Program::Scheduler => scheduler(place, &link, stop.clone(), ahead).await?,
+            Program::Podgrouper => podgrouper(place, &link, stop.clone(), ahead).await?,
         };
-        Ok(Self { program, link, stop, task, again: None })
+        Ok(Self { identity, link, stop, task, again: None })
     }
 
     /// Gives why it ended by itself.
@@ -210,7 +362,11 @@ impl Daemon {
             return None;
         }
         let why = (&mut self.task).await.unwrap_or_else(|error| Some(error.to_string()));
-        Some(format!("{:?} ended: {}", self.program, why.unwrap_or_default()))
+        // Who is not known any more ends, and reads its token anew.
+        if why.as_ref().is_some_and(|why| why.contains("(401)")) {
+            return None;
+        }
+        Some(format!("{:?} ended: {}", self.identity.program, why.unwrap_or_default()))
     }
 
     /// Ends it as kill -9 does.
@@ -225,17 +381,20 @@ async fn scheduler(
     place: &Place,
     link: &Link,
     stop: CancellationToken,
+    ahead: SignedDuration,
 ) -> Result<JoinHandle<Option<String>>> {
     let words = [
         "kai-scheduler",
         "--listen-address=127.0.0.1:0",
         "--resource-reservation-pod-image=kai-scheduler",
         "--schedule-period=10s",
+        "--update-pod-eviction-condition",
     ];
     let args = kai_scheduler::Args::from_command_line(words.map(|word| String::from(word).into()))?;
     let client = link.client(place.account(component::SCHEDULER).await?);
     Ok(tokio::spawn(async move {
-        let ended = Box::pin(kai_scheduler::run(args, client, stop)).await;
+        let run = Box::pin(kai_scheduler::run(args, client, stop));
+        let ended = clock::ahead(ahead, run).await;
         ended.err().map(|error| error.to_string())
     }))
 }
@@ -244,6 +403,7 @@ async fn podgrouper(
     place: &Place,
     link: &Link,
     stop: CancellationToken,
+    ahead: SignedDuration,
 ) -> Result<JoinHandle<Option<String>>> {
     let words = [
         "kai-podgrouper",
@@ -254,7 +414,8 @@ async fn podgrouper(
     let args = kai_podgrouper::Args::try_from_words(words.map(String::from))?;
     let client = link.client(place.account(component::PODGROUPER).await?);
     Ok(tokio::spawn(async move {
-        let ended = kai_podgrouper::run(args, client, stop).await;
+        let run = Box::pin(kai_podgrouper::run(args, client, stop));
+        let ended = clock::ahead(ahead, run).await;
         ended.err().map(|error| error.to_string())
     }))
 }
