@@ -96,6 +96,12 @@ impl Cluster {
         self.state.verdict(group)
     }
 
+    /// Has verdicts say the numbers of the last plan where the reason stays, which alone is no news to a plan: those of so
+    /// many groups at most, the rest when this is asked again. The groups whose numbers are others since.
+    pub fn renumber(&mut self, most: usize) -> Vec<GroupId> {
+        self.pending.renumber(&mut self.state, most)
+    }
+
     /// Lists the kinds of eviction of which counting shows that they do not help a group that waits, as of the last plan
     /// that asked, with what there is too little of.
     pub fn proofs(&self, group: GroupId) -> impl Iterator<Item = (EvictionKind, Shortage)> {

@@ -71,6 +71,9 @@ pub(crate) struct Pending {
     pub(crate) epoch: SearchEpoch,
     /// Groups that lost places since the last news, and to whom.
     pub(crate) eviction_history: EvictionHistory,
+    /// Class queues whose reason stays with other numbers than its groups were told, each with the first of them that has
+    /// yet to be told.
+    renumbered: BTreeMap<(QueueId, ClassId), GroupKey>,
     /// Room to write a class down.
     scratch: Vec<u32>,
     /// Time when something changes by time alone.

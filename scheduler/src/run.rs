@@ -49,6 +49,11 @@ const REST_FACTOR: u32 = 2;
 const REST_MAX: Duration = Duration::from_millis(100);
 /// The engine's own check runs this often; it costs as much as rebuilding everything.
 const CHECK_EVERY: u64 = 1000;
+/// Newer numbers of reasons that stay are told once nothing was decided for so long, in milliseconds: in a busy cluster
+/// they change with every cycle.
+const NUMBERS_REST: i64 = 5_000;
+/// So many groups are told them in a cycle.
+const NUMBERS_MAX: usize = 32;
 /// Bounds the age of what was heard last: after longer it may be untrue, and nothing is decided on it.
 const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
 /// While past use is waited for, so long between two looks at what else came.
@@ -134,6 +139,8 @@ pub struct Run {
     pub awaited: [Awaited; Kind::COUNT],
     /// Says how many cycles there were.
     pub cycles: u64,
+    /// The last time that something was decided.
+    pub decided: Timestamp,
 }
 
 /// Says whether a kind has to be listed again: something that was left out when it was read matters now.
@@ -397,6 +404,7 @@ impl Run {
         groups.extend(plan.verdicts.iter().map(|verdict| verdict.group.number()));
         groups.extend(plan.explained.iter().map(|group| group.number()));
         groups.extend(self.report.due(now.0));
+        groups.extend(self.renumbered(plan, now));
         groups.sort_unstable();
         groups.dedup();
         let Ingest { context, groups: objects, .. } = &mut self.ingest;
@@ -412,6 +420,16 @@ impl Run {
             tasks.extend(self.report.tasks(group, &mut context));
         }
         tasks
+    }
+
+    /// Lists groups whose reason stays and has other numbers than they were told, while nothing is decided.
+    fn renumbered(&mut self, plan: &Plan, now: Timestamp) -> impl Iterator<Item = u32> + use<> {
+        if !plan.changes.is_empty() {
+            self.decided = now;
+        }
+        let rests = now.0 >= self.decided.0.saturating_add(NUMBERS_REST);
+        let groups = if rests { self.cluster.renumber(NUMBERS_MAX) } else { Vec::new() };
+        groups.into_iter().map(Number::number)
     }
 
     /// At the start and now and then the derived state is derived again and compared.

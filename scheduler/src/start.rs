@@ -347,6 +347,7 @@ impl Shared {
             versions: Kind::ALL.map(|kind| (!kind.is_watched(args)).then(String::new)),
             awaited: Default::default(),
             cycles: 0,
+            decided: kai_engine::Timestamp(0),
         }
     }
 }

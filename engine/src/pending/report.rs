@@ -64,7 +64,13 @@ impl Pending {
         let told = class_queue.told.get_or_insert_default();
         let unsaid = std::mem::take(&mut told.unsaid);
         let before = told.why.replace(why.clone());
-        let same = before.is_some_and(|before| before.is_like(why));
+        let same = before.as_ref().is_some_and(|before| before.is_like(why));
+        let at = (from.queue, from.class);
+        if !same {
+            self.renumbered.remove(&at);
+        } else if before.as_ref() != Some(why) {
+            self.renumbered.insert(at, GroupKey::FIRST);
+        }
         let told: Vec<GroupId> = if same {
             let follows = |at: Listing| {
                 (at.queue, at.class) == (from.queue, from.class) && at.key >= from.key
@@ -78,6 +84,35 @@ impl Pending {
             let why = personal(state, group, why);
             say(state, group, why, said);
         }
+    }
+
+    /// Gives groups the numbers that the reason which they were told has by now; those that have others since.
+    ///
+    /// # Cost
+    /// At most so many groups are looked at.
+    pub(crate) fn renumber(&mut self, state: &mut State, most: usize) -> Vec<GroupId> {
+        let mut groups = Vec::new();
+        let mut left = most;
+        while left > 0 {
+            let Some(((queue, class), from)) = self.renumbered.pop_first() else { break };
+            let Some(class_queue) = self.class_queues.of(queue, class) else { continue };
+            let told = class_queue.told.as_ref().and_then(|told| told.why.as_ref());
+            let Some(why) = told else { continue };
+            let mut keys = class_queue.groups.since(&from);
+            for key in keys.by_ref().take(left) {
+                left -= 1;
+                let why = personal(state, key.group, why);
+                let before = state.verdict(key.group);
+                if before.is_some_and(|before| before.is_like(&why) && *before != why) {
+                    state.note_why(key.group, Some(why));
+                    groups.push(key.group);
+                }
+            }
+            if let Some(next) = keys.next() {
+                self.renumbered.insert((queue, class), *next);
+            }
+        }
+        groups
     }
 }
 

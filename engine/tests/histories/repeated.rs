@@ -1,6 +1,6 @@
 //! Plans that come to what an earlier plan said already, and plans that time alone allows.
 
-use kai_engine::QueueLane;
+use kai_engine::{QueueLane, Why};
 
 use super::*;
 
@@ -64,6 +64,33 @@ fn an_eviction_makes_no_room_under_a_limit_before_it_is_confirmed() {
     refused.tell(Delta::EvictFailed(low));
     let again = decide(&mut refused, 2000);
     assert!(!again.iter().any(|change| change.starts_with("place")), "{again:?}");
+}
+
+/// A reason with other numbers is no news, and its groups can be given the new numbers a few at a time.
+#[test]
+fn numbers_of_a_reason_that_stays_are_told_when_asked_for() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 8 } }\n\
+         queues: { q: { quota: 4 } }\n\
+         groups:\n\
+         \x20 runs: { queue: q, gpus: 1, preemptible: false, on: node0 }\n\
+         \x20 one: { queue: q, gpus: 6, preemptible: false }\n\
+         \x20 two: { queue: q, gpus: 6, preemptible: false }",
+    );
+    let both = ["one", "two"].map(|name| group(&world, name));
+    let held = |world: &World| {
+        both.map(|group| match world.cluster.verdict(group) {
+            Some(Why::OverQuota(bound)) => bound.queue.allocated_non_preemptible[bound.lane],
+            why => panic!("{why:?}"),
+        })
+    };
+    plan_at(&mut world, 0);
+    assert_eq!((held(&world), world.cluster.renumber(9)), ([1000, 1000], vec![]));
+    gone(&mut world, &["runs"]);
+    assert_eq!(plan_at(&mut world, 1000).verdicts, []);
+    assert_eq!((world.cluster.renumber(1), held(&world)), (vec![both[0]], [0, 1000]));
+    assert_eq!((world.cluster.renumber(9), held(&world)), (vec![both[1]], [0, 0]));
+    assert_eq!(world.cluster.renumber(9), []);
 }
 
 /// A victim that is safe for some time is evicted when that time ends, with nothing told in between.
