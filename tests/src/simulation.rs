@@ -58,8 +58,8 @@ pub struct Settings {
     pub pods: u64,
     /// True if requests, daemons and nodes fail.
     pub has_faults: bool,
-    /// The places at which something goes wrong; none: wherever the seed says.
-    pub only: Option<Vec<String>>,
+    /// All that goes wrong; none: whatever the seed says.
+    pub only: Option<Vec<Happened>>,
     /// True if two schedulers of one name run, whose clocks are apart, and answers come late for minutes.
     pub has_two_leaders: bool,
     /// File in which each write becomes a line.
@@ -168,13 +168,14 @@ async fn rest(judge: &Mutex<Judge>) -> Result<()> {
     Ok(())
 }
 
-/// Starts all daemons again where everything is at rest: they say once more what they think of it, and then write
-/// nothing (L2, L7).
+/// Starts all daemons again where everything is at rest: what they say of it stands there already (L2, L7). A new process
+/// says events again, counts time up to its start into the day's record, and writes numbers beside the sentence of an
+/// explanation, which are written anew only with something else.
 async fn restart(judge: &Mutex<Judge>, parts: &mut Parts, place: &Place) -> Result<()> {
-    parts.restart(place).await?;
-    sleep(REST).await;
     let before = Instant::now();
-    sleep(REST).await;
+    locked(judge).expect_a_restart();
+    parts.restart(place).await?;
+    sleep(2 * REST).await;
     let mut judge = locked(judge);
     if judge.silence() < before.elapsed() {
         let text = format!("at rest: a restart is followed by {}", judge.last_write());

@@ -7,7 +7,7 @@ use kai_tests::simulation::{Report, Settings, run, shrink::Kept};
 fn settings(seed: u64, has_faults: bool) -> Settings {
     Settings {
         seed,
-        length: Duration::from_mins(10),
+        length: Duration::from_mins(20),
         nodes: 4,
         pods: 60,
         has_faults,

@@ -37,15 +37,13 @@ pub(super) fn client(inner: Client, seed: Seed, weather: &Arc<Weather>) -> Clien
             if request.method() != Method::POST || !request.uri().path().ends_with("/pods") {
                 return sent(inner, request).await;
             }
-            let (is_away, token) = {
+            let (is_drawn, at, token) = {
                 let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.1 += 1;
-                let is_away = state.0.one_in(FAULT_IN);
-                (is_away.then_some(state.1), token(&mut state.0))
+                let is_drawn = state.0.one_in(FAULT_IN);
+                (is_drawn, format!("admission/{}", state.1), token(&mut state.0))
             };
-            let is_away = is_away.filter(|_| weather.is_bad());
-            if is_away.is_some_and(|count| weather.has(&format!("admission/{count}"), "admission"))
-            {
+            if weather.is_bad() && weather.has(&at, is_drawn, "admission") {
                 return Ok(refusal(500));
             }
             sent(inner, admitted(request, &settings, &token).await?).await

@@ -46,6 +46,10 @@ pub(super) struct Judge {
     queues: BTreeMap<String, String>,
     told: Told,
     last: (Instant, String),
+    /// A restart is under way, which writes some things again.
+    expects_restart: bool,
+    /// Conditions of each group, as text.
+    conditions: BTreeMap<String, String>,
     findings: Vec<String>,
 }
 
@@ -67,6 +71,8 @@ impl Judge {
             queues: BTreeMap::new(),
             told: Told::default(),
             last: (began, String::from("nothing")),
+            expects_restart: false,
+            conditions: BTreeMap::new(),
             findings: Vec::new(),
         }
     }
@@ -84,7 +90,7 @@ impl Judge {
             // A trace is for people; what is amiss with its file shows in it.
             let _ = writeln!(file, "{millis} {} {:?} {text}", write.plural, write.change);
         }
-        if !RESTLESS.contains(&write.plural) {
+        if !RESTLESS.contains(&write.plural) && !self.is_of_restart(write) {
             self.last = (now, format!("{:?} {} {name} at {millis} ms", write.change, write.plural));
         }
         let before = self.observed.findings.len();
@@ -100,6 +106,7 @@ impl Judge {
             "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
             "podgroups" => self.group(write),
             "queues" => self.queue(write),
+            "events" => self.told.event(write.object),
             _ => {}
         }
         let found = self.observed.findings[before..].iter();
@@ -198,6 +205,7 @@ impl Judge {
         }
         let minimum = group.spec.min_member.unwrap_or(1);
         self.minimums.insert(name.clone(), usize::try_from(minimum).unwrap_or_default());
+        self.findings.extend(self.told.noted(&group));
         self.told.group(&name, group.spec.priority_class_name);
         self.queues.insert(name, group.spec.queue.unwrap_or_default());
     }
@@ -220,6 +228,25 @@ impl Judge {
         let minimum = |group: &str| self.minimums.get(group).copied().unwrap_or(1);
         let told = self.told.at_rest(minimum);
         self.findings.extend(told.into_iter().map(|text| format!("at rest: {text}")));
+    }
+
+    /// Has what a restart writes no longer count.
+    pub(super) fn expect_a_restart(&mut self) {
+        self.expects_restart = true;
+    }
+
+    /// Tells whether a write is one of those that a restart makes, and that says nothing else than was said.
+    fn is_of_restart(&mut self, write: &Write<'_>) -> bool {
+        let is_like = match write.plural {
+            "events" | "dailyrecords" => true,
+            "podgroups" => {
+                let says = write.object["status"]["schedulingConditions"].to_string();
+                let uid = write.object["metadata"]["uid"].to_string();
+                self.conditions.insert(uid, says.clone()).is_none_or(|before| before == says)
+            }
+            _ => false,
+        };
+        self.expects_restart && is_like
     }
 
     /// Tells whether nothing runs, and nothing of a kind that comes to rest was written for so long.

@@ -1,10 +1,8 @@
 //! The way of one process to the API server and back: how long it takes, and what goes wrong on it.
 
 use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -64,22 +62,32 @@ enum Fault {
 }
 
 impl Fault {
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Refused(401) => "401",
-            Self::Refused(403) => "403",
-            Self::Refused(409) => "409",
-            Self::Refused(410) => "410",
-            Self::Refused(429) => "429",
-            Self::Refused(503) => "503",
-            Self::Refused(_) => "500",
-            Self::Lost => "lost",
-            Self::Unanswered => "unanswered",
-            Self::Delayed(_) => "delayed",
-            Self::DeathWhile(_) => "while",
-            Self::DeathBefore => "before",
-            Self::DeathAfter => "after",
-        }
+    /// The names of all.
+    const KINDS: &[&str] = &[
+        "409",
+        "410",
+        "429",
+        "500",
+        "503",
+        "lost",
+        "unanswered",
+        "delayed",
+        "while",
+        "before",
+        "after",
+    ];
+
+    /// The fault of a name; one that is late is by so many milliseconds.
+    fn named(kind: &str, millis: u64) -> Option<Self> {
+        Some(match kind {
+            "lost" => Self::Lost,
+            "unanswered" => Self::Unanswered,
+            "delayed" => Self::Delayed(millis),
+            "while" => Self::DeathWhile(millis),
+            "before" => Self::DeathBefore,
+            "after" => Self::DeathAfter,
+            code => Self::Refused(code.parse().ok()?),
+        })
     }
 }
 
@@ -103,18 +111,26 @@ enum Slip {
 }
 
 impl Slip {
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Late(_) => "late",
-            Self::End => "end",
-            Self::Break => "break",
-            Self::Torn => "torn",
-            Self::Silence => "silence",
-            Self::Twice => "twice",
-            Self::Gap => "gap",
-        }
+    /// The names of all.
+    const KINDS: &[&str] = &["late", "end", "break", "torn", "silence", "twice", "gap"];
+
+    /// The fault of a name; one that is late is by so many milliseconds.
+    fn named(kind: &str, millis: u64) -> Option<Self> {
+        Some(match kind {
+            "late" => Self::Late(millis),
+            "end" => Self::End,
+            "break" => Self::Break,
+            "torn" => Self::Torn,
+            "silence" => Self::Silence,
+            "twice" => Self::Twice,
+            "gap" => Self::Gap,
+            _ => return None,
+        })
     }
 }
+
+/// The names of times for which a process can do nothing.
+const TROUBLES: &[&str] = &["401", "403", "stall"];
 
 /// Time for which a process can do nothing.
 #[derive(Clone, Copy, Debug)]
@@ -129,8 +145,8 @@ enum Trouble {
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     name: Arc<str>,
-    /// The number of requests and pieces so far.
-    count: Arc<AtomicU64>,
+    /// The number of requests of each kind so far, and of pieces of watches.
+    counts: Arc<Mutex<BTreeMap<String, u64>>>,
     luck: Arc<Mutex<Seed>>,
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
@@ -143,8 +159,8 @@ impl Link {
     /// A way of a process whose luck is drawn from `seed`.
     pub(super) fn new(name: &str, seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        let (count, cut, trouble) = Default::default();
-        Self { name: Arc::from(name), count, luck, cut, trouble, weather: weather.cloned() }
+        let (counts, cut, trouble) = Default::default();
+        Self { name: Arc::from(name), counts, luck, cut, trouble, weather: weather.cloned() }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -173,7 +189,8 @@ impl Link {
     async fn carry(&self, inner: Client, request: Request<Body>) -> Result<Answer, Boxed> {
         let is_lease = request.uri().path().contains("/leases");
         let is_bind = request.uri().path().ends_with("/binding");
-        let fault = self.fault(&request);
+        let what = what(&request);
+        let fault = self.fault(&request, &what);
         if fault == Some(Fault::DeathBefore) {
             self.cut();
         }
@@ -206,17 +223,17 @@ impl Link {
             _ => {}
         }
         self.back(is_lease).await;
-        Ok(answer.map(|body| self.pieces(body)))
+        Ok(answer.map(|body| self.pieces(body, &what)))
     }
 
     /// The body as it arrives, piece by piece.
-    fn pieces(&self, body: Body) -> UnsyncBoxBody<Bytes, Boxed> {
-        let start = (Some(body), self.clone(), 0_u64);
-        let frames = futures::stream::unfold(start, async |(body, link, count)| {
+    fn pieces(&self, body: Body, what: &str) -> UnsyncBoxBody<Bytes, Boxed> {
+        let start = (Some(body), self.clone(), format!("{what} piece"), 0_u64);
+        let frames = futures::stream::unfold(start, async |(body, link, what, count)| {
             let mut body = body?;
             let mut frame = link.cut.run_until_cancelled(body.frame()).await??.map_err(Boxed::from);
             // Only watches have more than one.
-            let slip = if count == 0 { None } else { link.slip() };
+            let slip = if count == 0 { None } else { link.slip(&what) };
             let mut rest = Some(body);
             if count == 0 {
                 link.way().await;
@@ -240,7 +257,7 @@ impl Link {
                 Some(Slip::Twice) => frame = frame.map(|frame| frame.map_data(twice)),
                 None => {}
             }
-            Some((frame, (rest, link, count + 1)))
+            Some((frame, (rest, link, what, count + 1)))
         });
         StreamBody::new(frames).boxed_unsync()
     }
@@ -265,14 +282,17 @@ impl Link {
         }
     }
 
-    /// The place of the next request or piece.
-    fn next(&self) -> String {
-        format!("{}/{}", self.name, self.count.fetch_add(1, Ordering::Relaxed))
+    /// The place of the next request or piece of a kind.
+    fn next(&self, what: &str) -> String {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(what.to_owned()).or_default();
+        *count += 1;
+        format!("{}/{what}/{count}", self.name)
     }
 
-    fn fault(&self, request: &Request<Body>) -> Option<Fault> {
+    fn fault(&self, request: &Request<Body>, what: &str) -> Option<Fault> {
         let weather = self.bad_weather()?;
-        let at = self.next();
+        let at = self.next(what);
         if let Some(code) = self.refused(weather, &at) {
             return Some(Fault::Refused(code));
         }
@@ -281,71 +301,69 @@ impl Link {
         let is_resumed = request.uri().query().is_some_and(|query| {
             query.contains("watch=true") && query.contains("resourceVersion=")
         });
-        let fault = self.draw(|luck| {
+        let (drawn, millis) = self.draw(|luck| {
+            let millis = luck.below(DELAY_MAX_MILLIS);
             if is_write && luck.one_in(DEATH_IN) {
-                let late = Fault::DeathWhile(luck.below(DELAY_MAX_MILLIS));
-                return Some(*luck.pick(&[Fault::DeathBefore, Fault::DeathAfter, late]));
+                return (Some(*luck.pick(&["before", "after", "while"])), millis);
             }
-            if !luck.one_in(FAULT_IN) {
-                return None;
-            }
-            let fault = match luck.below(7) {
-                0 if is_resumed => Fault::Refused(410),
-                0 if is_update => Fault::Refused(409),
-                0 | 1 => Fault::Refused(500),
-                2 => Fault::Refused(503),
-                3 => Fault::Refused(429),
-                4 if is_write => Fault::Delayed(luck.below(DELAY_MAX_MILLIS)),
-                4 | 5 => Fault::Lost,
-                _ => Fault::Unanswered,
+            let kind = match luck.below(7) {
+                0 if is_resumed => "410",
+                0 if is_update => "409",
+                0 | 1 => "500",
+                2 => "503",
+                3 => "429",
+                4 if is_write => "delayed",
+                4 | 5 => "lost",
+                _ => "unanswered",
             };
-            Some(fault)
-        })?;
-        weather.has(&at, fault.kind()).then_some(fault)
+            (luck.one_in(FAULT_IN).then_some(kind), millis)
+        });
+        Fault::named(weather.fault(&at, drawn, Fault::KINDS)?, millis)
     }
 
     /// The refusal of all that the process asks for now, if it is refused; such times begin now and then.
     fn refused(&self, weather: &Weather, at: &str) -> Option<u16> {
         let now = Instant::now();
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        let begins = self.draw(|luck| {
+        let (drawn, until) = self.draw(|luck| {
             let until = now + Duration::from_millis(luck.below(TROUBLE_MAX_MILLIS));
-            let choices = [
-                ("401", Trouble::Refused(401, until)),
-                ("403", Trouble::Refused(403, until)),
-                ("stall", Trouble::Stall(until)),
-            ];
-            let (kind, begun) = *luck.pick(&choices);
-            luck.one_in(TROUBLE_IN).then_some((kind, begun))
+            let kind = *luck.pick(TROUBLES);
+            (luck.one_in(TROUBLE_IN).then_some(kind), until)
         });
         match *trouble {
             Some(Trouble::Refused(code, until)) if now < until => return Some(code),
             Some(Trouble::Stall(until)) if now < until => return None,
             Some(_) | None => {}
         }
-        *trouble = begins.filter(|(kind, _)| weather.has(at, kind)).map(|(_, begun)| begun);
+        let kind = weather.fault(at, drawn, TROUBLES);
+        *trouble = kind.map(|kind| match kind {
+            "401" => Trouble::Refused(401, until),
+            "403" => Trouble::Refused(403, until),
+            _ => Trouble::Stall(until),
+        });
         match *trouble {
             Some(Trouble::Refused(code, _)) => Some(code),
             Some(Trouble::Stall(_)) | None => None,
         }
     }
 
-    fn slip(&self) -> Option<Slip> {
+    fn slip(&self, what: &str) -> Option<Slip> {
         let weather = self.bad_weather()?;
-        let at = self.next();
-        let slip = self.draw(|luck| {
-            let slip = match luck.below(12) {
-                0 => Slip::End,
-                1 => Slip::Break,
-                2 => Slip::Silence,
-                3 => Slip::Torn,
-                4 | 5 => Slip::Twice,
-                6 => Slip::Gap,
-                _ => Slip::Late(luck.below(LATE_MAX_MILLIS)),
+        let at = self.next(what);
+        let (drawn, millis) = self.draw(|luck| {
+            let millis = luck.below(LATE_MAX_MILLIS);
+            let kind = match luck.below(12) {
+                0 => "end",
+                1 => "break",
+                2 => "silence",
+                3 => "torn",
+                4 | 5 => "twice",
+                6 => "gap",
+                _ => "late",
             };
-            luck.one_in(FAULT_IN).then_some(slip)
-        })?;
-        weather.has(&at, slip.kind()).then_some(slip)
+            (luck.one_in(FAULT_IN).then_some(kind), millis)
+        });
+        Slip::named(weather.fault(&at, drawn, Slip::KINDS)?, millis)
     }
 
     fn bad_weather(&self) -> Option<&Weather> {
@@ -354,6 +372,22 @@ impl Link {
 
     fn draw<T>(&self, of: impl FnOnce(&mut Seed) -> T) -> T {
         of(&mut self.luck.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Names what a request is about: its verb and its resource, such as `POST pods/binding` or `WATCH nodes`.
+fn what(request: &Request<Body>) -> String {
+    let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+    let verb = if is_watch { "WATCH" } else { request.method().as_str() };
+    let mut parts: Vec<&str> = request.uri().path().split('/').skip(1).collect();
+    parts.drain(..parts.len().min(if parts.first() == Some(&"apis") { 3 } else { 2 }));
+    if parts.len() > 2 && parts[0] == "namespaces" {
+        parts.drain(..2);
+    }
+    match parts[..] {
+        [resource, _, subresource, ..] => format!("{verb} {resource}/{subresource}"),
+        [resource, ..] => format!("{verb} {resource}"),
+        [] => verb.to_owned(),
     }
 }
 

@@ -31,6 +31,8 @@ const SHARED_IN: u64 = 4;
 const PINNED_IN: u64 = 5;
 /// GPUs of each node.
 const GPUS_OF_NODE: u32 = 8;
+/// An annotation that users write on what others own.
+pub(super) const NOTE: &str = "example.com/note";
 
 /// All users.
 pub(super) struct Users {
@@ -85,7 +87,37 @@ impl Users {
             }))?;
             api.create(&PostParams::default(), &queue).await?;
         }
+        self.bring_foreign().await
+    }
+
+    /// Makes a pod of another scheduler, which nobody here may write to.
+    async fn bring_foreign(&self) -> Result<()> {
+        let pod = serde_json::from_value(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "foreign", "labels": {"kai.scheduler/queue": "team-0"}},
+            "spec": {"schedulerName": "another", "containers": [{"name": "main", "image": "busybox"}]},
+        }))?;
+        let pods: Api<Pod> = Api::default_namespaced(self.client.clone());
+        pods.create(&PostParams::default(), &pod).await?;
         Ok(())
+    }
+
+    /// Writes an annotation of its own on a `PodGroup`.
+    async fn note(&mut self) -> Result<()> {
+        let kind = GroupVersionKind::gvk("scheduling.run.ai", "v2alpha2", "PodGroup");
+        let resource = ApiResource::from_gvk(&kind);
+        let api: Api<DynamicObject> = Api::default_namespaced_with(self.client.clone(), &resource);
+        let mut names: Vec<String> =
+            api.list(&ListParams::default()).await?.iter().map(ResourceExt::name_any).collect();
+        names.sort();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {(NOTE): "mine"}}}));
+        let name: &String = self.draw.pick(&names);
+        let done = api.patch(name, &PatchParams::default(), &patch).await;
+        ignore_missing(done.map(drop))
     }
 
     /// Does the next thing, after a while.
@@ -102,6 +134,7 @@ impl Users {
             6 => self.scale().await,
             7 => self.evict().await,
             8 => self.divide().await,
+            9 => self.note().await,
             _ => self.submit().await,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
     time::Duration,
 };
@@ -57,7 +58,7 @@ const BROKEN_MAX_MILLIS: u64 = 600_000;
 
 /// All processes.
 pub(super) struct Parts {
-    draw: Seed,
+    seed: Seed,
     weather: Arc<Weather>,
     has_faults: bool,
     admin: Client,
@@ -105,8 +106,8 @@ struct Daemon {
 impl Parts {
     /// Starts them all.
     pub(super) async fn start(place: &Place, seed: &Seed, settings: &Settings) -> Result<Self> {
-        let mut draw = seed.split(2);
-        let mut calm = || Link::new("calm", Seed::new(draw.number()), None);
+        let seed_of_all = seed.split(2);
+        let calm = |name: &str| Link::new(name, seed_of(&seed_of_all, name), None);
         let admin = place.admin().await?;
         create_runtime_class(admin.clone()).await?;
         let groups = nodes::group::parse(&format!("{}xH100:8", settings.nodes))?;
@@ -119,21 +120,22 @@ impl Parts {
         let weather = Arc::new(Weather::new(seed, settings.only.as_deref()));
         weather.set_bad(settings.has_faults);
         // Kubelets and operators run until the runtime ends.
-        drop(Nodes::new(options).start(calm().client(admin.clone())).await?);
+        drop(Nodes::new(options).start(calm("kubelets").client(admin.clone())).await?);
         let admitted = admission::client(admin.clone(), seed.split(4), &weather);
         let core = Choice::Named(vec!["core"]);
-        drop(operators::start(calm().client(admitted), &core, 1).await?);
-        let users = calm().client(admin.clone());
+        drop(operators::start(calm("operators").client(admitted), &core, 1).await?);
+        let users = calm("users").client(admin.clone());
         let mut programs = vec![Program::Scheduler, Program::Podgrouper];
         // Two of one name, of which one leads at a time.
-        if (settings.has_faults && draw.one_in(3)) || settings.has_two_leaders {
+        let has_standby = settings.has_faults && seed_of(&seed_of_all, "standby").one_in(3);
+        if has_standby || settings.has_two_leaders {
             programs.push(Program::Scheduler);
         }
         let slow_at = settings.has_two_leaders.then(|| Instant::now() + SLOW_FOR);
         let (daemons, broken, gone, ended, acts) = Default::default();
         let (has_faults, nodes) = (settings.has_faults, settings.nodes);
         let mut parts = Self {
-            draw,
+            seed: seed_of_all,
             weather,
             has_faults,
             admin,
@@ -166,7 +168,7 @@ impl Parts {
     async fn begin(&mut self, place: &Place, identity: Identity) -> Result<Daemon> {
         let identity = Identity { starts: identity.starts + 1, ..identity };
         let name = format!("{}.{}", identity.name, identity.starts);
-        let link = Link::new(&name, Seed::new(self.draw.number()), Some(&self.weather));
+        let link = Link::new(&name, seed_of(&self.seed, &name), Some(&self.weather));
         Daemon::start(identity, place, link).await
     }
 
@@ -199,7 +201,9 @@ impl Parts {
                 None if daemon.link.is_cut() || daemon.task.is_finished() => {
                     self.ended.extend(daemon.why().await);
                     daemon.end();
-                    let millis = self.draw.below(DEAD_MAX_MILLIS);
+                    let Identity { name, starts, .. } = &daemon.identity;
+                    let mut draw = seed_of(&self.seed, &format!("{name}.{starts} is dead"));
+                    let millis = draw.below(DEAD_MAX_MILLIS);
                     daemon.again = Some(now + Duration::from_millis(millis));
                 }
                 Some(again) if again <= now => {
@@ -214,24 +218,32 @@ impl Parts {
     }
 
     /// Draws the clock that a daemon has from its next start on: right, or wrong by half a minute or an hour.
-    fn clock(&mut self, identity: &Identity) -> SignedDuration {
-        let seconds = *self.draw.pick(&[30, -30, 3600, -3600]);
-        let is_drawn = self.draw.one_in(4) && self.has_faults;
-        let at = format!("{}/{}", identity.name, identity.starts);
+    fn clock(&self, identity: &Identity) -> SignedDuration {
+        let at = format!("{}/clock/{}", identity.name, identity.starts);
+        let mut draw = seed_of(&self.seed, &at);
+        let seconds = *draw.pick(&[30, -30, 3600, -3600]);
+        let is_drawn = draw.one_in(4);
         let is_pinned = self.slow_at.is_some();
-        if !is_pinned && is_drawn && self.weather.has(&at, "clock") {
+        if !is_pinned && self.has_faults && self.weather.has(&at, is_drawn, "clock") {
             return SignedDuration::from_secs(seconds);
         }
         if is_pinned { identity.ahead } else { SignedDuration::ZERO }
     }
 
+    /// Gives luck for one purpose in this act, whatever happened before.
+    fn draw(&self, purpose: &str) -> Seed {
+        seed_of(&self.seed, &format!("{purpose} {}", self.acts))
+    }
+
     async fn break_a_node(&mut self) -> Result<()> {
-        let is_drawn = self.draw.one_in(NODE_FAULT_IN);
-        let node = format!("node-{}", 1 + self.draw.below(u64::from(self.nodes)));
-        let (kind, words) = *self.draw.pick(NODE_FAULTS);
-        let millis = self.draw.below(BROKEN_MAX_MILLIS);
+        let mut draw = self.draw("node");
+        let is_drawn = draw.one_in(NODE_FAULT_IN);
+        let node = format!("node-{}", 1 + draw.below(u64::from(self.nodes)));
+        let (kind, words) = *draw.pick(NODE_FAULTS);
+        let millis = draw.below(BROKEN_MAX_MILLIS);
         let is_broken = self.broken.iter().any(|(_, broken)| *broken == node);
-        if !is_drawn || is_broken || !self.weather.has(&format!("{node}/{}", self.acts), kind) {
+        let at = format!("{node}/{}", self.acts);
+        if is_broken || !self.weather.has(&at, is_drawn, kind) {
             return Ok(());
         }
         let nodes: Api<Node> = Api::all(self.admin.clone());
@@ -276,20 +288,21 @@ impl Parts {
     /// Has the API server answer late for some minutes.
     fn slow_down(&mut self) {
         let now = Instant::now();
-        let (is_drawn, with_leases) = (self.draw.one_in(SLOW_IN), self.draw.one_in(2));
-        let millis = self.draw.below(SLOW_MAX_MILLIS);
+        let mut draw = self.draw("slow");
+        let (is_drawn, with_leases) = (draw.one_in(SLOW_IN), draw.one_in(2));
+        let millis = draw.below(SLOW_MAX_MILLIS);
         if let Some(at) = self.slow_at.filter(|at| *at <= now) {
             self.slow_at = Some(at + SLOW_EVERY);
             self.weather.slow_down(now + SLOW_FOR, with_leases);
-        } else if is_drawn && self.weather.has(&format!("server/{}", self.acts), "slow") {
+        } else if self.weather.has(&format!("server/{}", self.acts), is_drawn, "slow") {
             self.weather.slow_down(now + Duration::from_millis(millis), with_leases);
         }
     }
 
     /// Gives the schedulers' Lease to another process, which never renews it.
     async fn steal(&mut self) -> Result<()> {
-        let is_drawn = self.draw.one_in(THIEF_IN);
-        if !is_drawn || !self.weather.has(&format!("thief/{}", self.acts), "thief") {
+        let is_drawn = self.draw("thief").one_in(THIEF_IN);
+        if !self.weather.has(&format!("thief/{}", self.acts), is_drawn, "thief") {
             return Ok(());
         }
         let leases: Api<Lease> = Api::namespaced(self.admin.clone(), namespace::SYSTEM);
@@ -343,6 +356,13 @@ impl Parts {
     pub(super) fn binders(&self) -> BTreeSet<String> {
         self.weather.binders()
     }
+}
+
+/// Gives luck for one purpose, whatever else is drawn.
+fn seed_of(seed: &Seed, purpose: &str) -> Seed {
+    let mut hasher = DefaultHasher::new();
+    purpose.hash(&mut hasher);
+    seed.split(hasher.finish())
 }
 
 impl Daemon {

@@ -1,17 +1,29 @@
 //! Promises about what is told: who may be evicted, where a pod may go, what queues say, what is left behind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kai_api::names::{SCHEDULER_NAME, condition, namespace};
+use kai_api::{
+    names::{SCHEDULER_NAME, condition, event, namespace},
+    pod_group::PodGroup,
+};
 use kai_sandbox::server::Change;
 use kube::ResourceExt;
 use serde_json::Value;
+use tokio::time::Instant;
+
+use super::load::NOTE;
 
 /// Priority classes whose work is never evicted for others.
 const PROTECTED: &[&str] = &["build", "inference"];
-/// Evictions of pods of one group for others, from when on nobody comes any more: so many are a circle.
-const EVICTIONS_MAX: usize = 36;
+/// Evictions of one group for one other, from when on nobody comes any more: so many are a circle. A few are none: what ends
+/// gives others their turn, and so does what they take.
+const EVICTIONS_MAX: usize = 6;
+/// Evictions of a group within this time are one.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// A pod that waits.
 #[derive(Debug)]
@@ -36,8 +48,12 @@ pub(super) struct Told {
     /// Things that are there only for work that runs, and `BindRequest`s.
     props: BTreeSet<String>,
     queues: BTreeMap<String, Value>,
-    /// Evictions of each group for others, since nobody comes any more.
-    evictions: Option<BTreeMap<String, usize>>,
+    /// UIDs of groups that a user wrote a note on.
+    noted: BTreeSet<String>,
+    /// Groups of which an event says that pods are missing.
+    not_ready: BTreeSet<String>,
+    /// Evictions of each group for each other, since nobody comes any more: the last, and how many.
+    evictions: Option<BTreeMap<String, (Instant, usize)>>,
 }
 
 impl Told {
@@ -58,6 +74,25 @@ impl Told {
         self.queues.insert(name.to_owned(), queue["status"].clone());
     }
 
+    /// Takes a group in whose note of a user must not be lost (S14).
+    pub(super) fn noted(&mut self, group: &PodGroup) -> Option<String> {
+        let uid = group.uid().unwrap_or_default();
+        if group.annotations().contains_key(NOTE) {
+            self.noted.insert(uid);
+            return None;
+        }
+        self.noted.remove(&uid).then(|| format!("{} lost the note of a user", group.name_any()))
+    }
+
+    /// Takes an event in.
+    pub(super) fn event(&mut self, event: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        if event["reason"] == event::NOT_READY {
+            let of = &event["involvedObject"];
+            self.not_ready.insert(format!("{}/{}", text(&of["namespace"]), text(&of["name"])));
+        }
+    }
+
     /// Takes in what must not outlive the work that it was made for (L6).
     pub(super) fn prop(&mut self, what: String, change: Change) {
         if change == Change::Deleted {
@@ -75,6 +110,13 @@ impl Told {
         if pod.namespace().as_deref() == Some(namespace::RESERVATION) {
             self.prop(format!("reservation {name}"), change);
             return Vec::new();
+        }
+        let scheduler = spec.scheduler_name.as_deref();
+        if scheduler != Some(SCHEDULER_NAME) && change == Change::Modified {
+            return vec![format!(
+                "{name} of scheduler {} was written to",
+                scheduler.unwrap_or("none")
+            )];
         }
         let has_ended = matches!(status.phase.as_deref(), Some("Succeeded" | "Failed"));
         if change == Change::Deleted || has_ended || pod.metadata.deletion_timestamp.is_some() {
@@ -129,21 +171,32 @@ impl Told {
         if PROTECTED.contains(&class) {
             return Some(format!("{name} of class {class} was evicted: {why}"));
         }
-        let count = self.evictions.as_mut()?.entry(group.clone()).or_default();
+        let for_whom =
+            why.split("workload ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let pair = format!("{group} for {}", for_whom.unwrap_or("room"));
+        let now = Instant::now();
+        let evictions = self.evictions.as_mut()?;
+        let (last, count) = evictions.entry(pair.clone()).or_insert((now, 1));
+        let before = std::mem::replace(last, now);
+        if now.duration_since(before) < AT_ONCE {
+            return None;
+        }
         *count += 1;
-        (*count == EVICTIONS_MAX)
-            .then(|| format!("{group} was evicted again and again, at last: {why}"))
+        (*count == EVICTIONS_MAX).then(|| format!("evicted again and again: {pair}"))
     }
 
     /// Finds what is wrong where nothing runs and nothing is written any more (L1, L6, S12). A gang whose pods have not
-    /// all come is told so by an event.
+    /// all come is told so by an event and has no condition (docs/behaviour.md 12.4).
     pub(super) fn at_rest(&self, minimum: impl Fn(&str) -> usize) -> Vec<String> {
         let has_come = |group: &str| {
             let of_group = |one: &&Waiting| one.group.as_deref() == Some(group);
             self.waiting.values().filter(of_group).count() >= minimum(group)
         };
         let silent = self.waiting.values().filter(|one| !one.is_told);
-        let silent = silent.filter(|one| one.group.as_deref().is_none_or(&has_come));
+        let silent = silent.filter(|one| {
+            let is_told = |group: &str| !has_come(group) && self.not_ready.contains(group);
+            !one.group.as_deref().is_some_and(is_told)
+        });
         let silent = silent.map(|one| format!("{} waits and is not told why", one.name));
         let left = self.props.iter().map(|what| format!("{what} is left behind"));
         let full = self.queues.iter().filter(|(_, status)| {

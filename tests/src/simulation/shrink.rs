@@ -36,7 +36,7 @@ impl Kept {
             nodes: self.nodes,
             pods: self.pods,
             has_faults: true,
-            only: Some(self.faults.iter().map(|fault| fault.at.clone()).collect()),
+            only: Some(self.faults.clone()),
             has_two_leaders: self.two_leaders,
             trace: None,
         }

@@ -1,7 +1,7 @@
 //! Faults of a simulation: which of them its seed has, and all that went wrong, so that the same can go wrong again.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -50,12 +50,12 @@ pub(super) const KINDS: &[&str] = &[
 ];
 
 /// A thing that went wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Happened {
-    /// The place: a process and the number of its request or act, such as `scheduler-0.1/17`.
+    /// The place: a process and which of its requests or acts of a kind, such as `scheduler-0.1/POST pods/binding/3`.
     pub at: String,
-    /// The fault, for whoever reads it.
+    /// The fault, one of a fixed set of names.
     pub fault: String,
 }
 
@@ -64,8 +64,8 @@ pub struct Happened {
 pub(super) struct Weather {
     is_bad: AtomicBool,
     kinds: BTreeSet<&'static str>,
-    /// The places where something goes wrong, whatever the kind; none: the kinds decide.
-    only: Option<BTreeSet<String>>,
+    /// All that goes wrong, by its place; none: the kinds decide.
+    only: Option<BTreeMap<String, BTreeSet<String>>>,
     happened: Mutex<Vec<Happened>>,
     /// Until then answers come late; also those about Leases?
     slow: Mutex<Option<(Instant, bool)>>,
@@ -74,10 +74,16 @@ pub(super) struct Weather {
 
 impl Weather {
     /// Bad weather of some kinds, or at some places only.
-    pub(super) fn new(seed: &Seed, only: Option<&[String]>) -> Self {
+    pub(super) fn new(seed: &Seed, only: Option<&[Happened]>) -> Self {
         let mut draw = seed.split(3);
         let kinds = KINDS.iter().copied().filter(|_| !draw.one_in(4)).collect();
-        let only = only.map(|places| places.iter().cloned().collect());
+        let only = only.map(|faults| {
+            let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            for Happened { at, fault } in faults {
+                places.entry(at.clone()).or_default().insert(fault.clone());
+            }
+            places
+        });
         let (happened, slow, binders) = Default::default();
         Self { is_bad: AtomicBool::new(true), kinds, only, happened, slow, binders }
     }
@@ -92,18 +98,31 @@ impl Weather {
         self.is_bad.load(Ordering::Relaxed)
     }
 
-    /// Tells whether a fault that was drawn happens, and notes it then.
-    pub(super) fn has(&self, at: &str, kind: &'static str) -> bool {
+    /// Tells which fault of some kinds happens at a place, and notes it: the one that was drawn, where the seed has its
+    /// kind; the one that is kept for this place whatever was drawn, where only kept ones happen. So a fault happens again
+    /// although others, which changed what is drawn, do not.
+    pub(super) fn fault(
+        &self,
+        at: &str,
+        drawn: Option<&'static str>,
+        among: &[&'static str],
+    ) -> Option<&'static str> {
+        let kind = match &self.only {
+            Some(places) => {
+                let kept = places.get(at)?;
+                among.iter().copied().find(|kind| kept.contains(*kind))
+            }
+            None => drawn.filter(|kind| self.kinds.contains(kind)),
+        }?;
         debug_assert!(KINDS.contains(&kind), "{kind} is no kind of fault");
-        let happens = match &self.only {
-            Some(places) => places.contains(at),
-            None => self.kinds.contains(kind),
-        };
-        if happens {
-            tracing::debug!(at, kind, "fault");
-            lock(&self.happened).push(Happened { at: at.to_owned(), fault: kind.to_owned() });
-        }
-        happens
+        tracing::debug!(at, kind, "fault");
+        lock(&self.happened).push(Happened { at: at.to_owned(), fault: kind.to_owned() });
+        Some(kind)
+    }
+
+    /// Tells whether a fault of one kind happens at a place, and notes it then.
+    pub(super) fn has(&self, at: &str, is_drawn: bool, kind: &'static str) -> bool {
+        self.fault(at, is_drawn.then_some(kind), &[kind]).is_some()
     }
 
     /// Has answers come late until a moment: all, or all but those about Leases.
