@@ -32,6 +32,15 @@ fn two_runs_of_a_seed_are_one_history() {
     }
 }
 
+/// All that went wrong goes wrong again where only that may, so that fewer faults can be looked for.
+#[test]
+fn kept_faults_make_the_same_history() {
+    let first = simulate(settings(3, true));
+    let again = simulate(Settings { only: Some(first.faults.clone()), ..settings(3, true) });
+    assert!(first.faults.len() > 20, "{} faults", first.faults.len());
+    assert_eq!(first, again);
+}
+
 /// Long enough for watches that begin anew, whose objects once came in the order of a hash table.
 #[test]
 fn two_runs_of_an_hour_are_one_history() {

@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|simulate|image|dist`.
+//! The project's own tasks: `cargo xtask ci|tidy|generate|bench|hunt|simulate|seeded|image|dist`.
 //!
 //! One language and one tool for everything that a shell script would otherwise do (see `DESIGN.md`).
 
@@ -8,6 +8,7 @@ mod dist;
 mod hunt;
 mod image;
 mod repository;
+mod seeded;
 mod tidy;
 
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Put bugs into a copy of the tree, one at a time, and see who notices
+    Seeded(seeded::Arguments),
     /// Build an image of all programs as an archive, without Docker
     Image(image::Arguments),
     /// Pack the command line for those who download it
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
             words.extend(arguments.iter().map(String::as_str));
             repository::cargo_with(&words)
         }
+        Task::Seeded(arguments) => seeded::run(&arguments),
         Task::Image(arguments) => image::run(&arguments),
         Task::Dist(arguments) => dist::run(&arguments),
     };
