@@ -1,9 +1,9 @@
 //! The claim of a pod whose extended resources devices stand in for: made, given its devices and named in the pod's
 //! status before the bind.
 //!
-//! The claim holds nothing until its status is written. What is left by a crash goes with the pod, which owns it; a
-//! claim that the pod's status names already is bound to like any other. Source: docs/contract.md 4.4,
-//! `dynamicresources`; KEP-5004.
+//! The claim holds nothing until the pod's status names it, so that a crash leaves no devices with a claim that nobody finds:
+//! what is left before that goes with the pod, which owns it; a claim that is named is bound to like any other.
+//! Source: docs/contract.md 4.4, `dynamicresources`; KEP-5004.
 
 use http::Method;
 use kai_api::quantity::Quantity;
@@ -187,13 +187,14 @@ fn failed(what: &str, failure: &Failure) -> String {
 }
 
 impl Made<'_> {
-    /// Gives the claim its devices, and has the status of its pod name it.
+    /// Has the status of its pod name the claim, and gives it its devices.
     pub(super) async fn allot(
         &self,
         write: &Write,
         pod: &str,
         consumer: Consumer<'_>,
     ) -> Result<(), String> {
+        self.name_it(write, pod, consumer).await?;
         let mut claim = self.claim.clone();
         claim["status"] = json!({
             "allocation": self.grant.allocation(&self.parts),
@@ -201,8 +202,7 @@ impl Made<'_> {
         });
         let status = format!("{}/status", self.path);
         let given = call(write, Method::PUT, &status, Form::Object, &claim).await;
-        given.map_err(|failure| failed("allocate", &failure))?;
-        self.name_it(write, pod, consumer).await
+        given.map(drop).map_err(|failure| failed("allocate", &failure))
     }
 
     /// Names the claim in the status of its pod, where the kubelet looks for it.
@@ -254,6 +254,12 @@ impl Made<'_> {
         pod: &str,
         consumer: Consumer<'_>,
     ) -> Result<(), Failure> {
+        let uid = &self.claim["metadata"]["uid"];
+        let body = json!({
+            "metadata": { "uid": uid },
+            "status": { "allocation": null, "reservedFor": null },
+        });
+        call(write, Method::PATCH, &format!("{}/status", self.path), Form::Merge, &body).await?;
         let body = json!({
             "metadata": { "uid": consumer.uid },
             "status": { "extendedResourceClaimStatus": null },
@@ -263,12 +269,6 @@ impl Made<'_> {
             Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => {}
             Err(failure) => return Err(failure),
         }
-        let uid = &self.claim["metadata"]["uid"];
-        let body = json!({
-            "metadata": { "uid": uid },
-            "status": { "allocation": null, "reservedFor": null },
-        });
-        call(write, Method::PATCH, &format!("{}/status", self.path), Form::Merge, &body).await?;
         let body = json!({ "metadata": { "uid": uid, "finalizers": null } });
         call(write, Method::PATCH, &self.path, Form::Merge, &body).await?;
         let options = json!({

@@ -175,6 +175,8 @@ pub(super) fn claims(world: &mut World, scenario: &Scenario) -> Result<()> {
         let facts = Claim {
             queue: claim.queue.as_deref().map(|queue| world.names.queue(queue)),
             consumers: claim.consumers,
+            own: claim.for_extended,
+            synthetic: claim.for_extended,
             ..requests(world, &format!("{key}.devices"), &claim.devices)?
         };
         world.tell(Delta::Claim(id, Box::new(facts)));

@@ -45,7 +45,7 @@ pub(crate) fn reservation(
     pod_claims: &PodClaims,
 ) -> Result<(Option<Box<Reserved>>, When), Misfit> {
     let mut needs = Needs::default();
-    stand_in(state, shape, node, &mut needs)?;
+    stand_in(state, shape, node, pod_claims, &mut needs)?;
     for (claim, standing) in &pod_claims.claims {
         need(state, *claim, *standing, node, &mut needs)?;
     }
@@ -84,7 +84,8 @@ fn is_volume(state: &State, claim: ClaimId) -> bool {
     state.claims().facts(claim).is_some_and(|facts| facts.volume)
 }
 
-/// Whole GPUs and extended resources on a node whose device plugin does not offer them: devices stand in.
+/// Whole GPUs and extended resources on a node whose device plugin does not offer them: devices stand in. Where the claim
+/// for them was made already, its own requests are what is wanted.
 ///
 /// # Source
 /// docs/behaviour.md 13.1, extended resources; 2.9 for parts of GPUs.
@@ -92,13 +93,21 @@ fn stand_in(
     state: &State,
     shape: &ShapeRow,
     node: NodeId,
+    pod_claims: &PodClaims,
     needs: &mut Needs,
 ) -> Result<(), Misfit> {
     if shape.shared > 0 && state.nodes().is_for_claims(node) {
         return Err(Misfit::OnlyClaims);
     }
     if !state.claims().backs.is_empty() {
+        let is_made =
+            |claim: &ClaimId| state.claims().facts(*claim).is_some_and(|facts| facts.synthetic);
+        let is_made = pod_claims.claims.iter().any(|(claim, _)| is_made(claim));
         for lane in state.backed_lanes(shape, node) {
+            needs.lanes.push(lane);
+            if is_made {
+                continue;
+            }
             let amount = shape.asked().find(|(at, _)| *at == lane).map_or(0, |(_, n)| n);
             let count = if lane == Lane::GPU { amount / GPU_MILLI } else { amount };
             needs.wants.push(Want {
@@ -109,7 +118,6 @@ fn stand_in(
                 instead: false,
                 admin: false,
             });
-            needs.lanes.push(lane);
         }
     }
     let whole = shape.asked().find(|(at, _)| *at == Lane::GPU).map_or(0, |(_, n)| n);
