@@ -12,6 +12,7 @@ pub mod break_point;
 pub mod cluster;
 pub mod command_line;
 pub mod control_plane;
+pub mod crash;
 pub mod daemon;
 pub mod generated;
 pub mod live;

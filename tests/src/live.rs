@@ -5,6 +5,7 @@
 
 mod admission;
 mod attack;
+mod daemons;
 mod devices;
 mod judge;
 mod ledger;
@@ -19,15 +20,15 @@ use kai_sandbox::nodes::{self, Nodes};
 use kube::Client;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{
-    task::JoinHandle,
-    time::{Instant, sleep},
-};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, sleep};
+
+use crate::break_point::BreakPoint;
+use daemons::Daemon;
 
 pub use admission::create_runtime_class;
 pub use admission::{Admission, start_admission};
 pub use attack::Move;
+pub use daemons::Program;
 pub use devices::{Told, told};
 pub use place::Place;
 pub use tenant::{TENANT, tenant};
@@ -61,6 +62,13 @@ pub struct Scenario {
     #[serde(default)]
     flags: Vec<String>,
     steps: Vec<Step>,
+}
+
+impl Scenario {
+    /// Tells whether it can be told by the two daemons and simulated nodes alone.
+    pub fn needs_daemons_alone(&self) -> bool {
+        !self.needs_controllers && !self.admission && !self.ledger
+    }
 }
 
 fn rack_nodes() -> u32 {
@@ -98,9 +106,19 @@ enum Switch {
 struct Stage<'p> {
     place: &'p Place,
     client: Client,
-    flags: Vec<String>,
     ledger: Option<ledger::Ledger>,
-    scheduler: Option<(CancellationToken, JoinHandle<Result<(), kai_scheduler::Error>>)>,
+    scheduler: &'p Daemon,
+    /// One of the daemons dies on the way: what is only said in passing may be lost with it.
+    is_deadly: bool,
+}
+
+/// Points at which the daemons of a story die.
+#[derive(Clone, Debug)]
+pub struct Deaths {
+    /// That of the scheduler.
+    pub scheduler: BreakPoint,
+    /// That of the podgrouper, which does not run in a story without deaths.
+    pub podgrouper: BreakPoint,
 }
 
 /// Reads what a slow machine is imitated with: milliseconds, none where the variable is not set.
@@ -117,6 +135,40 @@ fn pause(variable: &str) -> Duration {
 /// # Errors
 /// What did not come true, with what was seen instead.
 pub async fn run(scenario: &Scenario, place: &Place) -> Result<()> {
+    let scheduler = daemon(scenario, place, Program::Scheduler, BreakPoint::nowhere()).await?;
+    let daemons = [scheduler];
+    tell(scenario, place, &daemons).await
+}
+
+/// Tells the story with both daemons, of which some die on the way and start anew; nothing else may come of that.
+///
+/// # Errors
+/// What did not come true, with what was seen instead.
+pub async fn run_with(scenario: &Scenario, place: &Place, deaths: &Deaths) -> Result<()> {
+    let daemons = [
+        daemon(scenario, place, Program::Scheduler, deaths.scheduler.clone()).await?,
+        daemon(scenario, place, Program::Podgrouper, deaths.podgrouper.clone()).await?,
+    ];
+    let [first, second] = &daemons;
+    tokio::select! {
+        told = tell(scenario, place, &daemons) => told,
+        failed = first.die() => failed,
+        failed = second.die() => failed,
+    }
+}
+
+async fn daemon(
+    scenario: &Scenario,
+    place: &Place,
+    program: Program,
+    point: BreakPoint,
+) -> Result<Daemon> {
+    let flags = if program == Program::Scheduler { &scenario.flags[..] } else { &[] };
+    Daemon::new(program, flags, place, point).await
+}
+
+/// Tells the story with these daemons, the scheduler first.
+async fn tell(scenario: &Scenario, place: &Place, daemons: &[Daemon]) -> Result<()> {
     let client = place.admin().await?;
     let groups = nodes::group::parse(&scenario.nodes)?;
     let options = nodes::Options {
@@ -128,11 +180,16 @@ pub async fn run(scenario: &Scenario, place: &Place) -> Result<()> {
     let running = Nodes::new(options).start(client.clone()).await?;
     let ledger =
         if scenario.ledger { Some(ledger::Ledger::start(client.clone()).await?) } else { None };
-    let mut stage = Stage { place, client, flags: scenario.flags.clone(), ledger, scheduler: None };
+    let is_deadly = daemons.len() > 1;
     let admission = if scenario.admission { Some(start_admission(place).await?) } else { None };
-    stage.start().await?;
+    for daemon in daemons {
+        daemon.start()?;
+    }
+    let mut stage = Stage { place, client, ledger, scheduler: &daemons[0], is_deadly };
     let result = stage.play(scenario).await;
-    stage.stop().await?;
+    for daemon in daemons {
+        daemon.stop().await?;
+    }
     if let Some(admission) = admission {
         admission.stop(place).await?;
     }
@@ -175,8 +232,8 @@ impl Stage<'_> {
             }
         }
         match step.scheduler {
-            Some(Switch::Start) => self.start().await?,
-            Some(Switch::Stop) => self.stop().await?,
+            Some(Switch::Start) => self.scheduler.start()?,
+            Some(Switch::Stop) => self.scheduler.stop().await?,
             None => {}
         }
         if let Some(seconds) = step.wait_seconds {
@@ -185,6 +242,9 @@ impl Stage<'_> {
         match &step.expect {
             Some(expect) => {
                 sleep(pause("KAI_LIVE_STEP_PAUSE")).await;
+                if self.is_deadly {
+                    return self.expect(&expect.without_passing()).await;
+                }
                 self.expect(expect).await
             }
             None => Ok(()),
@@ -244,26 +304,6 @@ impl Stage<'_> {
             }
         }
         Ok(misses)
-    }
-
-    async fn start(&mut self) -> Result<()> {
-        let image = "--resource-reservation-pod-image=kai-scheduler";
-        let words = ["kai-scheduler", "--listen-address=127.0.0.1:0", image].map(String::from);
-        let words = words.into_iter().chain(self.flags.iter().cloned());
-        let args = kai_scheduler::Args::from_command_line(words.map(Into::into))?;
-        let client = self.place.account(kai_api::names::component::SCHEDULER).await?;
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(kai_scheduler::run(args, client, stop.clone()));
-        self.scheduler = Some((stop, task));
-        Ok(())
-    }
-
-    async fn stop(&mut self) -> Result<()> {
-        if let Some((stop, task)) = self.scheduler.take() {
-            stop.cancel();
-            task.await??;
-        }
-        Ok(())
     }
 }
 

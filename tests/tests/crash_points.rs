@@ -1,0 +1,160 @@
+//! Every story of `tests/live`, told anew for each death that a daemon can die in it: before a write, after it, and with its
+//! answer lost.
+//!
+//! A change is judged by a part of them, the same each time; `KAI_CRASH_EVERY=1` tells all, and `KAI_LIVE=part` those of
+//! the stories whose name holds it. Of those on the embedded API server one in [`EVERY_REAL`] is told on a real
+//! kube-apiserver too, or as `KAI_CRASH_EVERY_REAL` says: there a minute takes a minute.
+
+#![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use anyhow::{Context, Result};
+use kai_tests::{
+    control_plane::{ControlPlane, assets},
+    crash::{Death, deaths, play, told},
+    live::{Place, Scenario},
+};
+
+/// Of so many deaths one is told, where the variable says nothing else.
+const EVERY: usize = 60;
+
+/// Of so many one is told on a real API server.
+const EVERY_REAL: usize = 700;
+
+/// Real servers at once; on each of them one story after the other is told.
+const SERVERS: usize = 3;
+
+/// Stories in which a daemon that dies changes more than it may, with the reason.
+const LEFT_OUT: &[(&str, &str)] = &[(
+    "min-runtime",
+    "when a group started is written after its binds: a scheduler that dies between both protects it for no minimum run time",
+)];
+
+#[derive(Debug)]
+struct Story {
+    name: String,
+    scenario: Arc<Scenario>,
+}
+
+/// Stories that need nothing but the two daemons.
+fn stories() -> Result<Vec<Story>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("live");
+    let part = std::env::var("KAI_LIVE").unwrap_or_default();
+    let mut all = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let scenario: Scenario =
+            serde_saphyr::from_str(&fs::read_to_string(&path)?).with_context(|| name.clone())?;
+        let is_left_out = LEFT_OUT.iter().any(|(left_out, _)| *left_out == name);
+        if name.contains(&part) && scenario.needs_daemons_alone() && !is_left_out {
+            all.push(Story { name, scenario: Arc::new(scenario) });
+        }
+    }
+    all.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(all)
+}
+
+/// Does all pieces of work on as many threads as there are cores, in order.
+fn each<'w, T: Sync>(work: &'w [T], of: impl Fn(&'w T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let lanes = thread::available_parallelism().map_or(2, Into::into);
+    thread::scope(|scope| {
+        for _ in 0..lanes {
+            scope.spawn(|| {
+                while let Some(one) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    of(one);
+                }
+            });
+        }
+    });
+}
+
+/// Finds the deaths of all stories, by telling each without one.
+fn find<'s>(stories: &'s [Story], fail: &(impl Fn(String) + Sync)) -> Vec<(&'s Story, Death)> {
+    let found = Mutex::new(Vec::new());
+    each(stories, |story| match play(&story.scenario, None) {
+        Ok(writes) => {
+            found.lock().unwrap_or_else(PoisonError::into_inner).push((story, writes));
+        }
+        Err(error) => fail(format!("{} without a death: {error:#}", story.name)),
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by(|(left, _), (right, _)| left.name.cmp(&right.name));
+    let all = found
+        .iter()
+        .flat_map(|(story, writes)| deaths(writes).into_iter().map(move |death| (*story, death)));
+    all.collect()
+}
+
+/// One in so many, as a variable says, or else `default`.
+fn one_in<T: Copy>(variable: &str, default: usize, all: &[T]) -> Result<Vec<T>> {
+    let every = std::env::var(variable).map_or(Ok(default), |text| text.parse())?;
+    Ok(all.iter().copied().skip(every / 2).step_by(every.max(1)).collect())
+}
+
+#[test]
+fn a_death_at_any_write_changes_nothing() -> Result<()> {
+    let stories = stories()?;
+    let failures = Mutex::new(Vec::new());
+    let fail = |text: String| {
+        println!("{text}");
+        failures.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    };
+    let all = find(&stories, &fail);
+    let chosen = one_in("KAI_CRASH_EVERY", EVERY, &all)?;
+    println!("{} of {} deaths in {} stories", chosen.len(), all.len(), stories.len());
+    each(&chosen, |(story, death)| {
+        if let Err(error) = play(&story.scenario, Some(*death)) {
+            fail(format!("{}: {error:#}", story.name));
+        }
+    });
+    if let Some(assets) = assets("crash_points: a real kube-apiserver") {
+        let chosen = one_in("KAI_CRASH_EVERY_REAL", EVERY_REAL, &all)?;
+        println!("{} of them on a real API server", chosen.len());
+        on_real(&assets, &chosen, &fail)?;
+    }
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert!(failures.is_empty(), "{} runs failed:\n{}", failures.len(), failures.join("\n"));
+    Ok(())
+}
+
+/// Tells stories with their deaths on real API servers, each of which takes the next one that is left.
+fn on_real(
+    assets: &Path,
+    chosen: &[(&Story, Death)],
+    fail: &(impl Fn(String) + Sync),
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let lanes = thread::scope(|scope| {
+        let lane = || -> Result<()> {
+            let runtime = tokio::runtime::Runtime::new()?;
+            runtime.block_on(async {
+                let place = Place::real(ControlPlane::start(assets, &[]).await?).await?;
+                while let Some((story, death)) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = told(&story.scenario, &place, Some(*death)).await {
+                        fail(format!("{} on a real API server: {error:#}", story.name));
+                    }
+                    place.clear().await?;
+                }
+                place.stop().await;
+                Ok(())
+            })
+        };
+        let lanes: Vec<_> = (0..SERVERS).map(|_| scope.spawn(lane)).collect();
+        let join = |lane: thread::ScopedJoinHandle<'_, Result<()>>| {
+            lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        lanes.into_iter().map(join).collect::<Vec<_>>()
+    });
+    lanes.into_iter().collect()
+}
