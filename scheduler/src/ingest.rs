@@ -192,6 +192,9 @@ impl Ingest {
     /// Ends a full list: what was not in it is gone.
     pub fn end(&mut self, kind: Kind) {
         kind.end(self);
+        if matches!(kind, Kind::Pod | Kind::PodGroup) {
+            self.groups.recall_starts(&mut self.context);
+        }
     }
 
     /// Takes an object in as given, and gives its version.

@@ -175,6 +175,8 @@ pub struct PodRow {
     pub shares: bool,
     /// Holds what it held of GPUs when its node was first seen: labels and annotations that are changed later mean nothing.
     pub bound: Option<Bound>,
+    /// When it got its node, in milliseconds, as its condition `PodScheduled=True` says it.
+    pub scheduled: Option<i64>,
     /// The message of its condition `PodScheduled=False`, where it has one.
     pub unschedulable: Option<Box<str>>,
     /// The message that was asked to be written on it last.

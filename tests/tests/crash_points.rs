@@ -33,12 +33,6 @@ const EVERY_REAL: usize = 700;
 /// Real servers at once; on each of them one story after the other is told.
 const SERVERS: usize = 3;
 
-/// Stories in which a daemon that dies changes more than it may, with the reason.
-const LEFT_OUT: &[(&str, &str)] = &[(
-    "min-runtime",
-    "when a group started is written after its binds: a scheduler that dies between both protects it for no minimum run time",
-)];
-
 #[derive(Debug)]
 struct Story {
     name: String,
@@ -55,8 +49,7 @@ fn stories() -> Result<Vec<Story>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let scenario: Scenario =
             serde_saphyr::from_str(&fs::read_to_string(&path)?).with_context(|| name.clone())?;
-        let is_left_out = LEFT_OUT.iter().any(|(left_out, _)| *left_out == name);
-        if name.contains(&part) && scenario.needs_daemons_alone() && !is_left_out {
+        if name.contains(&part) && scenario.needs_daemons_alone() {
             all.push(Story { name, scenario: Arc::new(scenario) });
         }
     }

@@ -1,7 +1,7 @@
 //! `PodGroup`.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     str::FromStr,
 };
 
@@ -199,6 +199,32 @@ impl Groups {
     pub(super) fn end(&mut self, context: &mut Context) {
         for row in context.unseen(Kind::PodGroup, |names| &names.groups) {
             self.gone(context, row);
+        }
+    }
+
+    /// Tells when those groups started that do not say it, by the first of their pods that has a node: a scheduler that died
+    /// between the binds and writing that down must not cost them their minimum run time.
+    ///
+    /// # Cost
+    /// In pods and groups, once for each full list.
+    pub(super) fn recall_starts(&mut self, context: &mut Context) {
+        let mut starts: BTreeMap<u32, i64> = BTreeMap::new();
+        for (_, pod) in context.names.pods.iter() {
+            let Some((group, at)) = pod.group.zip(pod.scheduled.filter(|_| pod.presence.is_there))
+            else {
+                continue;
+            };
+            let is_unsaid = |object: &GroupObject| object.facts.last_start.is_none();
+            if self.objects.get(group).is_some_and(is_unsaid) {
+                let start = starts.entry(group).or_insert(at);
+                *start = at.min(*start);
+            }
+        }
+        for (row, at) in starts {
+            let Some(object) = self.objects.get_mut(row) else { continue };
+            object.facts.last_start = Some(Timestamp(at));
+            context.touched.push(row);
+            context.deltas.push(object.told(row, self.paused.contains(&row)));
         }
     }
 

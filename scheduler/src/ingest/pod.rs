@@ -116,6 +116,8 @@ struct Condition<'a> {
     reason: Text<'a>,
     #[serde(borrow)]
     message: Text<'a>,
+    #[serde(borrow, rename = "lastTransitionTime")]
+    last_transition_time: Option<Text<'a>>,
 }
 
 /// Takes a pod in.
@@ -256,11 +258,11 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let meta = &wire.metadata;
     let mut presence = context.names.pods[row].presence;
     context.seen(Kind::Pod, &mut presence);
-    let unschedulable = wire.status.conditions.iter().find(|condition| {
-        &*condition.kind == "PodScheduled"
-            && &*condition.status == "False"
-            && &*condition.reason == "Unschedulable"
-    });
+    let told = wire.status.conditions.iter().find(|one| &*one.kind == "PodScheduled");
+    let unschedulable = told
+        .filter(|condition| &*condition.status == "False" && &*condition.reason == "Unschedulable");
+    let scheduled = told.filter(|condition| &*condition.status == "True");
+    let scheduled = scheduled.and_then(|condition| condition.last_transition_time.as_ref());
     let pool = Some(&*context.rules.pool_value);
     let has_pool_label = meta.labels.value(&context.rules.pool_key) == pool;
     context.touched.extend(context.names.pods[row].group);
@@ -281,6 +283,7 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     pod.is_fractional = is_fractional;
     pod.maps = maps.map(Box::new);
     pod.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
+    pod.scheduled = scheduled.and_then(|text| milliseconds(text));
     pod.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
 }
 

@@ -1,7 +1,7 @@
 //! Objects of the API against the deltas that the engine is told: one YAML file per idea.
 //!
 //! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
-//! and for a full list that holds nothing; `flush: true` lets the loop go round once, `used` is what queues used in
+//! and for a full list that holds nothing, `begun: Kind` and `ended: Kind` are around one that holds what stands between; `flush: true` lets the loop go round once, `used` is what queues used in
 //! the past, `paused` leaves a `group` of the namespace `ml` out or lets it back in, `aligned` is the resources that the
 //! plugin `numa` ignores, or none where it is off), `flags` as on the command line, and `expect`, one line per delta.
 //! Only what differs from the default is printed.
@@ -135,6 +135,14 @@ fn advance(ingest: &mut Ingest) {
 fn apply(ingest: &mut Ingest, object: &Value) {
     if object["flush"] == true {
         advance(ingest);
+        return;
+    }
+    if let Some(begun) = object["begun"].as_str() {
+        ingest.begin(kind(begun));
+        return;
+    }
+    if let Some(ended) = object["ended"].as_str() {
+        ingest.end(kind(ended));
         return;
     }
     if let Some(listed) = object["listed"].as_str() {
