@@ -14,6 +14,7 @@ pub(crate) mod pod;
 pub(crate) mod position;
 pub(crate) mod reason;
 pub(crate) mod row;
+pub(crate) mod threads;
 
 use std::sync::OnceLock;
 

@@ -67,6 +67,8 @@ pub(crate) enum Detail {
     /// Also without what no list reads: [`UNREAD`], [`UNREAD_METADATA`], and the copy of an object that `kubectl apply`
     /// leaves in it, [`LAST_APPLIED`].
     Outline,
+    /// Also without what no row of a table is made from: [`UNREAD_ROW`], and the labels of pod templates.
+    Row,
 }
 
 /// Fields of objects, of pods and of their containers that no table, state or sum is made from.
@@ -117,7 +119,13 @@ const UNREAD: [&str; 44] = [
     "workingDir",
 ];
 
-/// The same of metadata.
+/// Fields that only the details of an object, its JSON or its devices tell.
+const UNREAD_ROW: [&str; 5] = ["env", "envFrom", "image", "schedulerName", "selector"];
+
+/// The same of metadata, with what the owners of objects say of deletion.
+const UNREAD_ROW_METADATA: [&str; 2] = ["blockOwnerDeletion", "resourceVersion"];
+
+/// Fields of metadata that no table, state or sum is made from.
 const UNREAD_METADATA: [&str; 4] = ["finalizers", "generateName", "generation", "selfLink"];
 
 /// The annotation that holds the object as it was applied. Half of its characters are escapes, which cost to read.
@@ -220,21 +228,38 @@ enum Within {
     Fields(Detail),
     /// In a field `metadata`.
     Metadata(Detail),
+    /// Among the fields of a pod template.
+    Template(Detail),
+    /// In the metadata of a pod template.
+    TemplateMetadata(Detail),
     /// In a map whose keys users choose, such as labels.
     Map(Detail),
+}
+
+/// Tells whether a sorted list has a key.
+fn is_in(keys: &[&str], key: &str) -> bool {
+    keys.binary_search(&key).is_ok()
 }
 
 impl Within {
     /// Tells whether a field here is stepped over.
     fn leaves_out(self, key: &str) -> bool {
         match self {
-            Self::Fields(Detail::Outline) => UNREAD.binary_search(&key).is_ok(),
-            Self::Metadata(detail) => {
-                let is_unread = || UNREAD_METADATA.binary_search(&key).is_ok();
-                key == "managedFields" || detail == Detail::Outline && is_unread()
+            Self::Fields(Detail::Outline) | Self::Template(Detail::Outline) => is_in(&UNREAD, key),
+            Self::Fields(Detail::Row) | Self::Template(Detail::Row) => {
+                is_in(&UNREAD_ROW, key) || is_in(&UNREAD, key)
             }
-            Self::Map(Detail::Outline) => key == LAST_APPLIED,
-            Self::Fields(Detail::Whole) | Self::Map(Detail::Whole) => false,
+            Self::Metadata(detail) | Self::TemplateMetadata(detail) => {
+                let is_template = matches!(self, Self::TemplateMetadata(_));
+                key == "managedFields"
+                    || detail != Detail::Whole && is_in(&UNREAD_METADATA, key)
+                    || detail == Detail::Row
+                        && (is_in(&UNREAD_ROW_METADATA, key) || is_template && key == "labels")
+            }
+            Self::Map(Detail::Outline | Detail::Row) => key == LAST_APPLIED,
+            Self::Fields(Detail::Whole)
+            | Self::Template(Detail::Whole)
+            | Self::Map(Detail::Whole) => false,
         }
     }
 
@@ -242,11 +267,16 @@ impl Within {
     fn below(self, key: &str) -> Self {
         match (self, key) {
             (Self::Fields(detail), "metadata") => Self::Metadata(detail),
-            (Self::Map(detail) | Self::Metadata(detail), _)
-            | (Self::Fields(detail), "labels" | "annotations" | "matchLabels" | "nodeSelector") => {
-                Self::Map(detail)
-            }
-            (Self::Fields(_), _) => self,
+            (Self::Template(detail), "metadata") => Self::TemplateMetadata(detail),
+            // Owners are told apart by fields that the API knows.
+            (Self::Metadata(Detail::Row), "ownerReferences") => self,
+            (Self::Map(detail) | Self::Metadata(detail) | Self::TemplateMetadata(detail), _)
+            | (
+                Self::Fields(detail) | Self::Template(detail),
+                "labels" | "annotations" | "matchLabels" | "nodeSelector",
+            ) => Self::Map(detail),
+            (Self::Fields(detail) | Self::Template(detail), "template") => Self::Template(detail),
+            (Self::Fields(detail) | Self::Template(detail), _) => Self::Fields(detail),
         }
     }
 }
@@ -341,9 +371,10 @@ mod tests {
 
     #[test]
     fn an_outline_lacks_what_only_nodes_read_and_keeps_what_users_name() {
-        assert!(UNREAD.is_sorted() && UNREAD_METADATA.is_sorted());
+        let lists: [&[&str]; 4] = [&UNREAD, &UNREAD_METADATA, &UNREAD_ROW, &UNREAD_ROW_METADATA];
+        assert!(lists.iter().all(|list| list.is_sorted()));
         let page = json!({"items": [{
-            "metadata": {"labels": {"env": "prod"}, "annotations": {"command": "kept", (LAST_APPLIED): "{}"}},
+            "metadata": {"labels": {"env": "prod"}, "resourceVersion": "7", "annotations": {"command": "kept", (LAST_APPLIED): "{}"}},
             "spec": {"selector": {"matchLabels": {"env": "prod"}}, "nodeSelector": {"args": "kept"},
                 "volumes": [{"name": "v"}], "template": {"metadata": {"labels": {"env": "prod"}},
                 "spec": {"containers": [{"name": "c", "args": ["a"], "resources": {}}]}}}}]});
@@ -354,8 +385,13 @@ mod tests {
         annotations.as_object_mut().map(|all| all.shift_remove(LAST_APPLIED));
         let container = &mut outline["spec"]["template"]["spec"]["containers"][0];
         container.as_object_mut().map(|fields| fields.shift_remove("args"));
+        let mut row = outline.clone();
+        row["spec"].as_object_mut().map(|spec| spec.shift_remove("selector"));
+        row["metadata"].as_object_mut().map(|meta| meta.shift_remove("resourceVersion"));
+        row["spec"]["template"]["metadata"] = json!({});
         let text = page.to_string();
-        for (detail, expect) in [(Detail::Whole, whole), (Detail::Outline, outline)] {
+        let each = [(Detail::Whole, whole), (Detail::Outline, outline), (Detail::Row, row)];
+        for (detail, expect) in each {
             let decoded = Page::decode(text.as_bytes(), detail).expect("it is a page");
             let items: Vec<Value> = decoded.items().collect();
             assert_eq!(items, [expect], "{detail:?}");

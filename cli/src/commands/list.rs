@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::ValueEnum as _;
 use serde_json::json;
 
+use crate::cluster::Detail;
 use crate::cluster::queue::count;
 use crate::commands::filter::{Filter, check_namespace};
 use crate::commands::show::{Find, show};
@@ -17,14 +18,15 @@ use crate::print::duration;
 use crate::print::error::{Error, Exit};
 use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
-use crate::print::output::{Output, clean};
+use crate::print::output::clean;
 use crate::print::parts::Parts;
 use crate::print::report::{Body, Report, Row, Table};
-use crate::print::table::{Cell, Column, shorten};
+use crate::print::table::{Cell, Column, cut};
 use crate::workload::devices::{self, Depth};
 use crate::workload::eta::{Eta, When};
 use crate::workload::evicted::Evictions;
-use crate::workload::{Loaded, Phase, State, Workload, load_in};
+use crate::workload::{Loaded, Phase, State, Workload, load_in, threads};
+use groups::Amounts;
 
 /// Flags of `list`.
 #[derive(Debug, clap::Args)]
@@ -85,12 +87,22 @@ pub(crate) async fn top(
     show(&args, &args.list, watch, context).await
 }
 
+impl Args {
+    /// Says how much of each object is read: where only a table is made of them, what its rows show.
+    fn detail(&self, format: &Format) -> Detail {
+        match self.filter.detail() {
+            Detail::Outline if matches!(format, Format::Table | Format::Name) => Detail::Row,
+            detail => detail,
+        }
+    }
+}
+
 impl Find for Args {
     async fn find(&self, context: &mut Context, format: &Format) -> Result<Report, Error> {
         let cluster = context.cluster().await?;
         let scope = context.scope(&cluster).map(str::to_owned);
         let (loaded, evictions) = futures::join!(
-            load_in(&cluster, scope.as_deref(), self.filter.detail()),
+            load_in(&cluster, scope.as_deref(), self.detail(format)),
             Evictions::read(&cluster, scope.as_deref())
         );
         let mut loaded = loaded?;
@@ -131,7 +143,14 @@ impl Find for Args {
                 if !matches!(format, Format::Table | Format::Name) {
                     devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
                 }
-                let mut report = workloads(&loaded, context.globals.all_namespaces, &context.out);
+                let shown = Shown {
+                    all_namespaces: context.globals.all_namespaces,
+                    // Tables can be sorted by columns that they do not show.
+                    wide: has_data || !matches!(format, Format::Table | Format::Name),
+                    labels: self.list.show_labels,
+                    ascii: context.out.is_ascii(),
+                };
+                let mut report = workloads(&loaded, shown);
                 if has_data {
                     let items = loaded.workloads.iter().map(Workload::to_row);
                     report.data["items"] = json!(items.collect::<Vec<_>>());
@@ -182,32 +201,50 @@ const COLUMNS: &[Column] = &[
     Column::new("ETA BASIS").wide(),
 ];
 
+/// Says what of workloads is shown.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of what is shown")]
+struct Shown {
+    all_namespaces: bool,
+    /// Also the columns of `-o wide`.
+    wide: bool,
+    labels: bool,
+    /// Texts are cut with three full stops, not with one character.
+    ascii: bool,
+}
+
 /// A line for each workload; its data are not filled in.
-fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
+fn workloads(loaded: &Loaded, shown: Shown) -> Report {
     let workloads = &loaded.workloads;
     let is_placed = workloads.iter().any(|workload| workload.position.is_some());
-    let shown = |title: &str| match title {
-        "NAMESPACE" => all_namespaces,
+    let is_estimated = workloads.iter().any(|workload| workload.eta.is_some());
+    let is_shown = |column: &Column| match &*column.title {
+        "NAMESPACE" => shown.all_namespaces,
         "POS" => is_placed,
-        "ETA" | "ETA BASIS" => workloads.iter().any(|workload| workload.eta.is_some()),
-        _ => true,
+        "ETA" => is_estimated,
+        "ETA BASIS" => is_estimated && shown.wide,
+        _ => shown.wide || !column.wide,
     };
-    let keep: Vec<usize> = (0..COLUMNS.len()).filter(|at| shown(&COLUMNS[*at].title)).collect();
-    let row = |workload: &Workload| {
-        let cells = cells(workload, out);
+    let keep: Vec<bool> = COLUMNS.iter().map(is_shown).collect();
+    let made = threads::map(workloads, |workload| {
+        let amounts = Amounts::of(workload);
+        let mut cells = cells(workload, &amounts);
+        if shown.wide {
+            cells.extend(wide_cells(workload, shown.ascii));
+        }
+        let cells = cells.into_iter().zip(&keep).filter_map(|(cell, keep)| keep.then_some(cell));
         let key = format!("{}/{}", workload.namespace, workload.label());
-        Row::new(workload.label(), keep.iter().map(|at| cells[*at].clone()).collect())
-            .keyed(key)
-            .labelled(workload.labels())
-    };
-    let table = Table {
-        columns: keep.iter().map(|at| COLUMNS[*at].clone()).collect(),
-        rows: workloads.iter().map(row).collect(),
-    };
+        let labels = shown.labels.then(|| workload.labels()).flatten();
+        let row = Row::new(workload.label(), cells.collect()).keyed(key).labelled(labels);
+        (row, amounts)
+    });
+    let (rows, amounts): (Vec<Row>, Vec<Amounts>) = made.into_iter().unzip();
+    let columns = COLUMNS.iter().zip(&keep).filter_map(|(column, keep)| keep.then_some(column));
+    let table = Table { columns: columns.cloned().collect(), rows };
     let data = json!({ "items": [], "notRead": loaded.hidden });
     let mut report = Report::new("WorkloadList", data, Body::Table(table));
     if !workloads.is_empty() {
-        report.footer.push(totals(workloads));
+        report.footer.push(totals(&amounts));
     }
     if is_placed {
         report.footer.push("POS is the order in which a queue's work is tried. Why it waits: kubectl kai describe NAME".into());
@@ -216,12 +253,11 @@ fn workloads(loaded: &Loaded, all_namespaces: bool, out: &Output) -> Report {
     report
 }
 
-fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
+/// The cells of every table.
+fn cells(workload: &Workload, amounts: &Amounts) -> Vec<Cell> {
     let state = workload.state();
     let (ready, wanted) = workload.ready_in(state.phase);
-    // Work that has ended asks for nothing; what it still holds is worth a look.
-    let gpus = if state.phase.is_over() { workload.gpus_held() } else { workload.gpus() };
-    let message = state.message.as_deref().map_or_else(|| "-".to_owned(), |m| m.replace('\n', " "));
+    let gpus = &amounts.asked;
     let number = |number: usize| i64::try_from(number).ok();
     let gpu = if gpus.is_zero() { "-".to_owned() } else { gpus.to_string() };
     let place = workload.position.map(|at| at.place);
@@ -238,17 +274,25 @@ fn cells(workload: &Workload, out: &Output) -> Vec<Cell> {
         Cell::ranked(place_shown, place.and_then(number)),
         eta_cell(workload.eta.as_ref()),
         Cell::ranked(age.map_or_else(|| "-".to_owned(), duration::short), age),
+    ]
+}
+
+/// The cells that `-o wide` adds.
+fn wide_cells(workload: &Workload, is_ascii: bool) -> [Cell; 4] {
+    let message = workload.state().message.as_deref();
+    let message = message.map_or_else(|| "-".to_owned(), |message| message.replace('\n', " "));
+    [
         match workload.nodes().as_slice() {
             [] => "-".into(),
             [one] => (*one).into(),
             [first, rest @ ..] => format!("{first} +{}", rest.len()).into(),
         },
         devices_cell(workload).into(),
-        shorten(&message, 160, out).into(),
+        cut(&message, 160, is_ascii).into(),
         workload
             .eta
             .as_ref()
-            .map_or_else(|| "-".into(), |eta| shorten(&eta.basis, 160, out).into()),
+            .map_or_else(|| "-".into(), |eta| cut(&eta.basis, 160, is_ascii).into()),
     ]
 }
 
@@ -302,10 +346,10 @@ fn devices_cell(workload: &Workload) -> String {
 }
 
 /// Says how many wait, run and have ended, with the GPUs that wait for a node and those that are held.
-fn totals(workloads: &[Workload]) -> String {
+fn totals(amounts: &[Amounts]) -> String {
     let mut sums = groups::Sums::default();
-    for workload in workloads {
-        sums.add(workload);
+    for amounts in amounts {
+        sums.add(amounts);
     }
     let groups::Sums { pending, running, waits, holds, left, .. } = sums;
     let left = if left.is_zero() {
@@ -315,7 +359,7 @@ fn totals(workloads: &[Workload]) -> String {
     };
     format!(
         "{pending} pending, {running} running of {}. GPUs: {waits} waited for, {holds} held{left}.",
-        count(workloads.len(), "workload")
+        count(amounts.len(), "workload")
     )
 }
 
@@ -344,8 +388,9 @@ mod tests {
         let waits = workload("waits", &[("Pending", "")]);
         let mut clings = workload("clings", &[("Failed", "n"), ("Running", "n")]);
         clings.object = Some(json!({"status": {"phase": "Failed"}}));
+        let all = [ended, half, waits, clings].map(|workload| Amounts::of(&workload));
         assert_eq!(
-            totals(&[ended, half, waits, clings]),
+            totals(&all),
             "1 pending, 1 running of 4 workloads. GPUs: 16 waited for, 8 held; work that has ended still holds 8 GPU."
         );
     }

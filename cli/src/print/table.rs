@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use comfy_table::{CellAlignment, ColumnConstraint, Row, Table, Width, presets};
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::print::output::{Output, Style, clean};
 
@@ -222,11 +222,10 @@ pub(crate) fn cut(text: &str, width: usize, is_ascii: bool) -> String {
         return text.to_owned();
     }
     let end = if is_ascii { "..." } else { "…" };
-    let mut short = String::new();
+    let (mut short, mut room) = (String::new(), width.saturating_sub(end.width()));
     for c in text.chars() {
-        if short.width() + c.to_string().width() + end.width() > width {
-            break;
-        }
+        let Some(left) = room.checked_sub(c.width().unwrap_or(1)) else { break };
+        room = left;
         short.push(c);
     }
     short + end

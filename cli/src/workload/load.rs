@@ -7,7 +7,7 @@ use kai_api::explanation::Explanation;
 use kai_api::names::annotation;
 use serde_json::Value;
 
-use super::{Workload, created, queue_label};
+use super::{Workload, created, queue_label, threads};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{KINDS, Kind};
 use crate::cluster::queue::{not_installed, readable};
@@ -201,14 +201,16 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
     workloads.sort_by(|a, b| {
         (&a.namespace, &a.name, &a.resource.kind).cmp(&(&b.namespace, &b.name, &b.resource.kind))
     });
-    for workload in &mut workloads {
+    threads::change(&mut workloads, |workload| {
         // What was said of pods that are gone does not say why there are none.
         let has_pods = !workload.pods.is_empty();
         workload.explanation = explanation(&workload.groups).filter(|_| has_pods);
         workload
             .pods
             .sort_by(|a, b| text(&a["metadata"]["name"]).cmp(text(&b["metadata"]["name"])));
-    }
+        // Whoever asks for it later finds it worked out.
+        let _known = workload.state();
+    });
     workloads
 }
 

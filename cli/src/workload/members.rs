@@ -28,7 +28,7 @@ impl Members {
     /// # Errors
     /// The server cannot be asked, or KAI is not installed.
     pub(crate) async fn read(cluster: &Cluster, namespace: Option<&str>) -> Result<Self, Error> {
-        Makers::read(cluster, namespace, Detail::Outline).await.map(Self::of)
+        Makers::read(cluster, namespace, Detail::Row).await.map(Self::of)
     }
 
     fn of(makers: Makers) -> Self {

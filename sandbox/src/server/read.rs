@@ -191,20 +191,25 @@ pub(crate) fn list(
 }
 
 fn list_text(target: &Target, objects: &[Arc<Object>], metadata: &Value) -> Bytes {
-    let mut text = BytesMut::new();
     let head = json!({
         "kind": target.kind.list_kind,
         "apiVersion": target.kind.api_version(&target.version),
         "metadata": metadata,
     });
     let head = head.to_string();
+    let items =
+        objects.iter().map(|object| convert::json_of(object, &target.kind, &target.version));
+    let items: Vec<Bytes> = items.collect();
+    // A buffer of the right size is not moved as it grows.
+    let size = items.iter().map(|item| item.len() + 1).sum::<usize>();
+    let mut text = BytesMut::with_capacity(head.len() + size + 16);
     text.put_slice(&head.as_bytes()[..head.len() - 1]);
     text.put_slice(b",\"items\":[");
-    for (index, object) in objects.iter().enumerate() {
+    for (index, item) in items.iter().enumerate() {
         if index > 0 {
             text.put_u8(b',');
         }
-        text.put_slice(&convert::json_of(object, &target.kind, &target.version));
+        text.put_slice(item);
     }
     text.put_slice(b"]}");
     text.freeze()

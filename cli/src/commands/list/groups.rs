@@ -62,24 +62,42 @@ pub(super) struct Sums {
     pub(super) left: Total,
 }
 
+/// Amounts that one workload adds to sums.
+#[derive(Clone, Debug)]
+pub(super) struct Amounts {
+    pub(super) phase: Phase,
+    /// GPUs that it asks for; of work that has ended, those that it still holds.
+    pub(super) asked: Total,
+    pub(super) held: Total,
+}
+
+impl Amounts {
+    /// Works them out.
+    pub(super) fn of(workload: &Workload) -> Self {
+        let (phase, held) = (workload.phase(), workload.gpus_held());
+        // Work that has ended asks for nothing; what it still holds is worth a look.
+        let asked = if phase.is_over() { held.clone() } else { workload.gpus() };
+        Self { phase, asked, held }
+    }
+}
+
 impl Sums {
     /// Adds a workload.
-    pub(super) fn add(&mut self, workload: &Workload) {
-        let phase = workload.phase();
-        let held = workload.gpus_held();
+    pub(super) fn add(&mut self, amounts: &Amounts) {
+        let Amounts { phase, asked, held } = amounts;
         self.workloads += 1;
         if phase.is_over() {
             self.ended += 1;
-            self.left.add(&held, 1);
+            self.left.add(held, 1);
             return;
         }
         self.pending += usize::from(phase.is_queued());
         let runs = matches!(phase, Phase::Running | Phase::Starting | Phase::Degraded);
         self.running += usize::from(runs);
-        if phase != Phase::Suspended {
-            self.waits.add(&workload.gpus().less(&held), 1);
+        if *phase != Phase::Suspended {
+            self.waits.add(&asked.less(held), 1);
         }
-        self.holds.add(&held, 1);
+        self.holds.add(held, 1);
     }
 }
 
@@ -92,7 +110,7 @@ pub(crate) fn report(by: By, workloads: &[Workload]) -> Report {
             By::User => workload.user().unwrap_or_default().to_owned(),
             By::Kind => workload.resource.kind.to_lowercase(),
         };
-        groups.entry(name).or_default().add(workload);
+        groups.entry(name).or_default().add(&Amounts::of(workload));
     }
     let title = match by {
         By::Queue => "QUEUE",

@@ -89,7 +89,7 @@ pub(super) async fn print_as_read(
         // Nobody prints them any more.
         Err(_) => ControlFlow::Break(()),
     };
-    let read = cluster.parts(&call, &select, Detail::Outline, take);
+    let read = cluster.parts(&call, &select, Detail::Row, take);
     let all_namespaces = context.globals.all_namespaces;
     let print = async {
         // Moved in, so that who reads stops when this does.
