@@ -178,7 +178,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         |cluster| cluster.namespace.clone(),
     );
     let objects: Vec<Value> =
-        rendered.workloads().map(|object| in_namespace(object.clone(), &namespace)).collect();
+        rendered.planned().map(|object| in_namespace(object.clone(), &namespace)).collect();
     let wish = Wish { changes: &changes, objects: &objects, horizon_seconds };
     let outcome = match &cluster {
         Some(cluster) => situation.plan_on(cluster, &wish).await?,

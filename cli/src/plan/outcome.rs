@@ -10,7 +10,7 @@ use super::change::Change;
 #[derive(Debug, Default)]
 pub(crate) struct Wish<'w> {
     pub(crate) changes: &'w [Change],
-    /// Work that does not exist yet, in its namespace.
+    /// Work that does not exist yet, and config maps that its pods read, in their namespace.
     pub(crate) objects: &'w [Value],
     /// Says how far it is looked for starts; nothing is looked for at 0.
     pub(crate) horizon_seconds: i64,

@@ -125,8 +125,17 @@ impl Situation {
             self.apply(Kind::Node, node.clone(), &mut added)?;
         }
         for object in objects {
+            if object["kind"] == "ConfigMap" {
+                // It stays: one of that name may be there already.
+                self.apply(Kind::ConfigMap, object.clone(), &mut Added::default())?;
+                continue;
+            }
             let Grouped { groups, pods, notes } = self.grouped(object)?;
             added.notes.extend(notes);
+            if pods.is_empty() {
+                let name = clean(text(&object["metadata"]["name"]));
+                added.notes.push(format!("{name} makes no pods now"));
+            }
             let run_time = longest(object);
             for group in groups {
                 self.apply(Kind::PodGroup, group, &mut added)?;

@@ -34,10 +34,20 @@ pub(crate) struct Rendered {
 }
 
 impl Rendered {
+    /// The objects that a plan depends on: those that make pods, and what these pods read.
+    pub(crate) fn planned(&self) -> impl Iterator<Item = &Value> {
+        self.documents.iter().filter(|document| is_planned(document)).map(|one| &one.object)
+    }
+
     /// The objects that make pods.
     pub(crate) fn workloads(&self) -> impl Iterator<Item = &Value> {
         self.documents.iter().filter(|document| document.is_workload).map(|one| &one.object)
     }
+}
+
+/// Tells whether a plan depends on an object: pods start once the config maps are there that they read.
+fn is_planned(document: &Document) -> bool {
+    document.is_workload || document.object["kind"] == "ConfigMap"
 }
 
 /// Makes the objects that `submit` would make of the same flags, with its checks where there is a cluster to ask.
@@ -77,10 +87,8 @@ pub(super) async fn run(
     let shard = kai_api::names::DEFAULT_SHARD;
     let reading = Reading { cluster: &cluster, shard, save: None };
     let mut situation = Situation::live(reading, &mut context.out).await?;
-    let objects: Vec<Value> = rendered
-        .workloads()
-        .map(|object| in_namespace(object.clone(), &cluster.namespace))
-        .collect();
+    let objects: Vec<Value> =
+        rendered.planned().map(|object| in_namespace(object.clone(), &cluster.namespace)).collect();
     let horizon_seconds = HORIZON_SECONDS;
     let wish = Wish { objects: &objects, horizon_seconds, ..Wish::default() };
     let outcome = situation.plan_on(&cluster, &wish).await?;

@@ -146,8 +146,8 @@ async fn outcome_of(
     let documents = documents(args, dry_run, &mut request, context).await;
     let (mut documents, _) = documents.ok()?;
     prepare(&mut documents, &request, context).ok()?;
-    let workloads = documents.into_iter().filter(|document| document.is_workload);
-    let objects: Vec<_> = workloads.map(|one| in_namespace(one.object, namespace)).collect();
+    let planned = documents.into_iter().filter(super::is_planned);
+    let objects: Vec<_> = planned.map(|one| in_namespace(one.object, namespace)).collect();
     let horizon_seconds = crate::plan::words::HORIZON_SECONDS;
     situation.plan(&Wish { objects: &objects, horizon_seconds, ..Wish::default() }).ok()
 }
