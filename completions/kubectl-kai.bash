@@ -2705,7 +2705,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__config__subcmd__templates__subcmd__list)
-            opts="-n -A -o -v -s -h --jq --sort-by --limit --no-headers --show-labels --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-n -A -o -v -s -h --jq --sort-by --limit --no-headers --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3960,7 +3960,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__doctor)
-            opts="-n -A -o -v -s -h --bundle --redact --all --jq --sort-by --limit --no-headers --show-labels --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-n -A -o -v -s -h --bundle --redact --all --jq --sort-by --limit --no-headers --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6240,7 +6240,7 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__install__subcmd__status)
-            opts="-n -A -o -v -s -h --jq --sort-by --limit --no-headers --show-labels --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-n -A -o -v -s -h --jq --sort-by --limit --no-headers --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1202,7 +1202,6 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l request-timeout -d 'Longest wait for one request, as 5s or 1m' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l no-headers -d 'Print no header line'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l show-labels -d 'Add a column with the labels'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from status" -l quiet -d 'Print data and errors only'
@@ -1290,7 +1289,6 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l cache
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l redact -d 'In the bundle, put stand-ins for names, and leave annotations and messages out'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l all -d 'Show the checks that found nothing, too'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l no-headers -d 'Print no header line'
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l show-labels -d 'Add a column with the labels'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand doctor" -l quiet -d 'Print data and errors only'

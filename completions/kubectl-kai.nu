@@ -1331,7 +1331,6 @@ module completions {
     --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
     --limit: string           # Print the first ones only
     --no-headers              # Print no header line
-    --show-labels             # Add a column with the labels
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -1440,7 +1439,6 @@ module completions {
     --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
     --limit: string           # Print the first ones only
     --no-headers              # Print no header line
-    --show-labels             # Add a column with the labels
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context
@@ -2023,7 +2021,6 @@ module completions {
     --sort-by: string         # Sort by a column, or by a field of the JSON such as .created; with - in front, downwards
     --limit: string           # Print the first ones only
     --no-headers              # Print no header line
-    --show-labels             # Add a column with the labels
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces
     --context: string         # Kubeconfig context

@@ -25,7 +25,7 @@ use serde_json::json;
 use crate::cluster::queue::count;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::flags::ListFlags;
+use crate::print::flags::SheetFlags;
 use crate::print::format::Format;
 use crate::print::output::{Style, clean};
 use crate::print::page::Page;
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    list: ListFlags,
+    sheet: SheetFlags,
 }
 
 /// A check: what it is called, and what it looks at.
@@ -185,7 +185,7 @@ struct Finding {
 /// Runs `doctor`.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let checks = chosen(&args.checks)?;
-    let format = Format::asked(context.globals.output.as_deref(), args.list.sheet.jq.as_deref())?;
+    let format = Format::asked(context.globals.output.as_deref(), args.sheet.jq.as_deref())?;
     let cluster = context.cluster().await?;
     let system = context.globals.namespace.clone();
     let system = system.unwrap_or_else(|| kai_api::names::namespace::SYSTEM.to_owned());
@@ -241,7 +241,7 @@ fn print(
 ) -> Result<(), Error> {
     let is_asked = args.all || !args.checks.is_empty();
     let is_folded = !args.all && context.globals.verbose == 0;
-    let is_page = *format == Format::Table && args.list.sheet.of_rows().is_none();
+    let is_page = *format == Format::Table && args.sheet.of_rows().is_none();
     let body = if is_page {
         let shown = found.items.iter().filter(|item| is_asked || item.state > Level::Ok);
         let names = shown.clone().map(|item| item.name.clone()).collect();
@@ -256,9 +256,10 @@ fn print(
     };
     let mut report = Report::new("DoctorReport", json!(found), body);
     report.footer = vec![total(&found.items)];
-    report.arrange(&args.list)?;
+    let flags = args.sheet.list();
+    report.arrange(&flags)?;
     let is_silent = matches!(&report.body, Body::Page { text, .. } if text.is_empty());
-    report.print(format, &args.list, &mut context.out)?;
+    report.print(format, &flags, &mut context.out)?;
     if is_silent && !context.out.is_terminal() {
         // A page without a line would leave open whether anything was looked at.
         context.out.talk(&total(&found.items));

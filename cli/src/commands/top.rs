@@ -138,9 +138,9 @@ impl Find for Args {
                 .out
                 .talk("no device to show: no node has GPUs, or nobody who was asked for holds one");
         }
-        // What is sorted or goes into a spreadsheet has a line for each node.
-        let is_page = self.what == What::Gpus && self.list.sheet.sort_by.is_none();
-        let is_page = is_page && *format != Format::Csv;
+        // What is sorted, cut, labelled or goes into a spreadsheet has a line for each node.
+        let is_of_rows = self.list.sheet.of_rows().is_some() || self.list.show_labels;
+        let is_page = self.what == What::Gpus && !is_of_rows && *format != Format::Csv;
         Ok(report(&nodes, read.hidden, is_page, &context.out))
     }
 }

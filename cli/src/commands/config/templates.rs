@@ -11,7 +11,7 @@ use crate::commands::submit::render;
 use crate::commands::submit::template::{Head, Parameter, Template};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::flags::ListFlags;
+use crate::print::flags::SheetFlags;
 use crate::print::format::Format;
 use crate::print::output::clean;
 use crate::print::report::{Body, Report, Row, Table};
@@ -24,7 +24,7 @@ const TO: &str = "Folder, or configmap://NAMESPACE/NAME (default: your own folde
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
     /// Every template with its parameters
-    List(ListFlags),
+    List(SheetFlags),
     /// The text of one
     Show {
         /// Name of the template, or a file
@@ -83,8 +83,8 @@ pub(super) async fn run(action: &Action, context: &mut Context) -> Result<(), Er
     }
 }
 
-async fn list(flags: &ListFlags, context: &mut Context) -> Result<(), Error> {
-    let format = Format::asked(context.globals.output.as_deref(), flags.sheet.jq.as_deref())?;
+async fn list(flags: &SheetFlags, context: &mut Context) -> Result<(), Error> {
+    let format = Format::asked(context.globals.output.as_deref(), flags.jq.as_deref())?;
     let (all, unread) = library::all(context).await;
     let columns = vec![
         Column::new("NAME"),
@@ -98,8 +98,9 @@ async fn list(flags: &ListFlags, context: &mut Context) -> Result<(), Error> {
     let mut report = Report::new("TemplateList", json!({ "items": items }), body);
     report.warnings =
         unread.iter().map(|why| format!("templates were not read: {}", clean(why))).collect();
-    report.arrange(flags)?;
-    report.print(&format, flags, &mut context.out)
+    let flags = flags.list();
+    report.arrange(&flags)?;
+    report.print(&format, &flags, &mut context.out)
 }
 
 fn cells(template: &Template) -> Vec<Cell> {

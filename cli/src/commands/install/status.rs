@@ -12,7 +12,7 @@ use super::plan;
 use crate::cluster::{Call, Cluster, Resource, Select};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
-use crate::print::flags::ListFlags;
+use crate::print::flags::{ListFlags, SheetFlags};
 use crate::print::format::Format;
 use crate::print::output::{Style, clean};
 use crate::print::report::{self, Body, Report, Table};
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[Column::new("PART"), Column::new("STATE"), Column::
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    list: ListFlags,
+    sheet: SheetFlags,
 }
 
 /// The installation as data.
@@ -119,7 +119,7 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         }
     }
     let is_healthy = rows.iter().all(|row| row.health.is_well());
-    print(&rows, is_healthy, &args.list, context)?;
+    print(&rows, is_healthy, &args.sheet.list(), context)?;
     Ok(if is_healthy { Exit::Ok } else { Exit::NoScheduler })
 }
 

@@ -215,7 +215,9 @@ pub(super) fn nodes(nodes: &[Node], out: &Output) -> Table {
         Column::new("MIG").drop(3),
         Column::new("STATUS"),
     ];
-    let row = |node: &Node| Row::new(format!("node/{}", node.name), cells(node, out));
+    let row = |node: &Node| {
+        Row::new(format!("node/{}", node.name), cells(node, out)).labelled(Some(&node.labels))
+    };
     Table { columns, rows: nodes.iter().map(row).collect() }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
@@ -15,6 +15,8 @@ use crate::workload::devices::{Seen, Unnamed, groups, is_reservation, of_pod};
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) name: String,
+    /// Its labels; none where the node may not be read.
+    pub(super) labels: Map<String, Value>,
     /// The devices' product, as the node is labelled.
     pub(super) product: Option<String>,
     /// Devices that pods can be given; none where the node may not be read.
@@ -190,6 +192,7 @@ fn node(object: &Value, pods: &[&Value], seen: &Seen) -> Node {
     let product = text(&labels[names::GPU_PRODUCT]);
     Node {
         name: text(&object["metadata"]["name"]).into(),
+        labels: labels.as_object().cloned().unwrap_or_default(),
         product: (!product.is_empty()).then(|| product.to_owned()),
         usable: Some(usable),
         lost: capacity.saturating_sub(usable),
@@ -210,6 +213,7 @@ fn free(devices: &[Device]) -> Option<usize> {
 fn unread(name: &str, pods: &[&Value], seen: &Seen) -> Node {
     Node {
         name: name.into(),
+        labels: Map::new(),
         product: None,
         usable: None,
         lost: 0,
