@@ -166,6 +166,13 @@ pub struct Outset<'c> {
     pub now: Timestamp,
 }
 
+impl Outset<'_> {
+    /// Tells whether no delay ends until then: where nothing is known to end, nothing changes.
+    fn is_still(&self, horizon: Timestamp) -> bool {
+        self.cluster.wake().is_none_or(|wake| wake <= self.now || wake > horizon)
+    }
+}
+
 /// Times between which a group starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
@@ -188,8 +195,8 @@ impl Forecast {
     /// Follows the courses of a cluster until all of `waiting` have started, at most until `horizon`.
     ///
     /// # Cost
-    /// One course where no end is known, two where deadlines are, else 24; each costs a copy of the cluster and a cycle for
-    /// whatever ends.
+    /// One course where no end is known, and none where no delay ends either; two where deadlines are, else 24. Each costs a
+    /// copy of the cluster and a cycle for whatever ends.
     pub fn new(
         outset: Outset<'_>,
         knowledge: &dyn Knowledge,
@@ -206,6 +213,8 @@ impl Forecast {
             (0..DRAWS).map(Draw::Number).collect()
         } else if groups().any(|known| !known.is_nothing()) {
             vec![Draw::Early, Draw::Late]
+        } else if outset.is_still(horizon) {
+            return forecast;
         } else {
             // Where no end is known, all courses are one.
             vec![Draw::Late]
