@@ -66,6 +66,39 @@ fn an_eviction_makes_no_room_under_a_limit_before_it_is_confirmed() {
     assert!(!again.iter().any(|change| change.starts_with("place")), "{again:?}");
 }
 
+/// A bind that failed gives its place back, and the next plan decides anew.
+#[test]
+fn a_bind_that_failed_is_decided_anew() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: 2 } }\n\
+         groups: { one: { queue: q, gpus: 2 } }",
+    );
+    let one = pod(&world, "one");
+    assert_eq!(decide(&mut world, 0), ["place one on node0"]);
+    world.tell(Delta::BindFailed(one));
+    assert_eq!(decide(&mut world, 1000), ["place one on node0"]);
+    world.tell(Delta::Bound(one));
+    assert_eq!(decide(&mut world, 2000), ["idle"]);
+}
+
+/// A5 of the architecture: that a pod came to run before it was evicted is told later, and takes nothing back.
+#[test]
+fn news_from_before_an_eviction_do_not_undo_it() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { low: { queue: q, gpus: 2 } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["place low on node0"]);
+    let low = pod(&world, "low");
+    world.tell(Delta::Bound(low));
+    add(&mut world, "groups: { high: { queue: q, gpus: 2, priority: 75 } }");
+    assert_eq!(decide(&mut world, 1000), PREEMPTION);
+    add(&mut world, "groups: { low: { queue: q, gpus: 2, on: node0 } }");
+    assert_eq!(decide(&mut world, 2000), ["idle"]);
+}
+
 /// A reason with other numbers is no news, and its groups can be given the new numbers a few at a time.
 #[test]
 fn numbers_of_a_reason_that_stays_are_told_when_asked_for() {

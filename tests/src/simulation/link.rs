@@ -41,6 +41,9 @@ const HANG: Duration = Duration::from_secs(45);
 const FAULT_IN: u64 = 40;
 /// A process dies at one write in so many.
 const DEATH_IN: u64 = 400;
+/// A policy denies one write in so many, with this code; none about a Lease.
+const DENIED_IN: u64 = 60;
+const DENIED: u16 = 403;
 
 /// Fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,7 @@ impl Fault {
         "429",
         "500",
         "503",
+        "denied",
         "lost",
         "unanswered",
         "delayed",
@@ -80,6 +84,7 @@ impl Fault {
     /// The fault of a name; one that is late is by so many milliseconds.
     fn named(kind: &str, millis: u64) -> Option<Self> {
         Some(match kind {
+            "denied" => Self::Refused(DENIED),
             "lost" => Self::Lost,
             "unanswered" => Self::Unanswered,
             "delayed" => Self::Delayed(millis),
@@ -297,6 +302,7 @@ impl Link {
             return Some(Fault::Refused(code));
         }
         let is_write = request.method() != Method::GET;
+        let is_deniable = is_write && !what.ends_with("leases");
         let is_update = matches!(*request.method(), Method::PUT | Method::PATCH);
         let is_resumed = request.uri().query().is_some_and(|query| {
             query.contains("watch=true") && query.contains("resourceVersion=")
@@ -305,6 +311,9 @@ impl Link {
             let millis = luck.below(DELAY_MAX_MILLIS);
             if is_write && luck.one_in(DEATH_IN) {
                 return (Some(*luck.pick(&["before", "after", "while"])), millis);
+            }
+            if is_deniable && luck.one_in(DENIED_IN) {
+                return (Some("denied"), millis);
             }
             let kind = match luck.below(7) {
                 0 if is_resumed => "410",

@@ -29,6 +29,7 @@ pub(super) const KINDS: &[&str] = &[
     "cordon",
     "dead",
     "delayed",
+    "denied",
     "end",
     "gap",
     "gone",
