@@ -34,6 +34,13 @@ struct FoundMap<'a> {
     data: Option<Pairs<'a>>,
 }
 
+impl FoundMap<'_> {
+    /// Tells whether it has the historic key of the devices.
+    fn has_legacy(&self) -> bool {
+        self.data.as_ref().is_some_and(|data| data.value(env::LEGACY_VISIBLE_DEVICES).is_some())
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct FoundMeta<'a> {
@@ -134,9 +141,8 @@ impl Owner<'_> {
             return Ok(false);
         }
         let mut data = data.clone();
-        let has_legacy =
-            found.data.is_some_and(|data| data.value(env::LEGACY_VISIBLE_DEVICES).is_some());
-        if let (true, Some(devices)) = (has_legacy, data.get(env::VISIBLE_DEVICES).cloned()) {
+        if let (true, Some(devices)) = (found.has_legacy(), data.get(env::VISIBLE_DEVICES).cloned())
+        {
             data.insert(String::from(env::LEGACY_VISIBLE_DEVICES), devices);
         }
         let version = &*meta.resource_version;
@@ -161,7 +167,8 @@ impl Owner<'_> {
         }
     }
 
-    /// Deletes a map of the pod's own, where it is there.
+    /// Deletes a map of the pod's own, where it is there. One that an old KAI began under its historic key stays: it alone
+    /// says that the pod's containers ask for that key, and the next bind brings it up to date.
     pub(super) async fn remove(&self, write: &Write, name: &str) -> Result<(), Failure> {
         let path = self.path(name);
         let bytes = match read(&write.client, &path).await {
@@ -170,7 +177,8 @@ impl Owner<'_> {
             Err(failure) => return Err(failure),
         };
         let Ok(found) = serde_json::from_slice::<FoundMap<'_>>(&bytes) else { return Ok(()) };
-        if found.metadata.owner_references.iter().any(|owner| *owner.uid == *self.uid) {
+        let is_own = found.metadata.owner_references.iter().any(|owner| *owner.uid == *self.uid);
+        if is_own && !found.has_legacy() {
             delete(write, &path, &found.metadata.uid).await?;
         }
         Ok(())
