@@ -75,7 +75,7 @@ pub struct Report {
     pub writes: u64,
     /// The number of pods that were bound.
     pub binds: usize,
-    /// All that went wrong.
+    /// Everything that went wrong, in the order of its places.
     pub faults: Vec<Happened>,
     /// The schedulers that bound something.
     pub binders: BTreeSet<String>,
@@ -143,11 +143,14 @@ async fn simulate(settings: Settings) -> Result<Report> {
         }
     }
     let (hash, writes) = judge.trace();
+    // What happens to two processes at one moment has no order that is the same each time.
+    let mut faults = parts.happened();
+    faults.sort_unstable();
     Ok(Report {
         hash,
         writes,
         binds: judge.binds(),
-        faults: parts.happened(),
+        faults,
         binders: parts.binders(),
         simulated,
         findings: judge.findings().into_iter().chain(parts.ended().to_vec()).collect(),
