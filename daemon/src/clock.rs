@@ -62,7 +62,7 @@ mod tests {
         let other = ahead(SignedDuration::from_secs(30), async {
             tokio::task::yield_now().await;
             let task = tokio::spawn(inherited(async { now().as_second() }));
-            (now().as_second(), task.await.unwrap())
+            (now().as_second(), task.await.expect("the task ends"))
         });
         assert_eq!(other.await, (30, 30));
         assert_eq!(now().as_second(), 0);

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     fn object<T: serde::de::DeserializeOwned>(yaml: &str) -> T {
-        serde_saphyr::from_str(yaml).unwrap()
+        serde_saphyr::from_str(yaml).expect("the test writes an object")
     }
 
     fn pod(name: &str, node: &str, gpus: u32) -> Pod {

@@ -109,12 +109,14 @@ fn one_in<'s>(
 #[test]
 fn a_death_at_any_write_changes_nothing() -> Result<()> {
     let stories = stories()?;
+    assert!(!stories.is_empty(), "no story has that name and needs the daemons alone");
     let failures = Mutex::new(Vec::new());
     let fail = |text: String| {
         println!("{text}");
         failures.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     };
     let all = find(&stories, &fail);
+    assert!(!all.is_empty(), "no daemon writes anything");
     let chosen = one_in("KAI_CRASH_EVERY", EVERY, &all)?;
     println!("{} of {} deaths in {} stories", chosen.len(), all.len(), stories.len());
     each(&chosen, |(story, death)| {

@@ -151,9 +151,10 @@ mod tests {
     /// Patches that do not fit any more would be noticed by nobody else.
     #[test]
     fn every_bug_can_be_put_into_the_tree() {
-        let bugs = Bug::all(&root()).unwrap();
+        let bugs = Bug::all(&root()).expect("the bugs can be read");
         assert!(bugs.len() >= 30, "{} bugs", bugs.len());
-        let texts = bug::switched(&root(), &bugs.iter().collect::<Vec<_>>()).unwrap();
+        let texts = bug::switched(&root(), &bugs.iter().collect::<Vec<_>>());
+        let texts = texts.expect("every bug fits the tree");
         for bug in &bugs {
             let name = format!("\"{}\"", bug.name);
             let files = texts.values().filter(|text| text.contains(&name));
@@ -163,8 +164,9 @@ mod tests {
 
     #[test]
     fn the_table_has_every_bug() {
-        let bugs = Bug::all(&root()).unwrap();
-        let text = fs::read_to_string(root().join(FOLDER).join("README.md")).unwrap();
+        let bugs = Bug::all(&root()).expect("the bugs can be read");
+        let text = fs::read_to_string(root().join(FOLDER).join("README.md"));
+        let text = text.expect("the table can be read");
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| `")).collect();
         assert_eq!(rows.len(), bugs.len());
         for (bug, line) in bugs.iter().zip(rows) {

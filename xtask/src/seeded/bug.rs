@@ -220,9 +220,9 @@ mod tests {
     fn check(old: &str, new: &str, expect: &str) {
         let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
         let (old, new) = (old.to_owned().leak(), new.to_owned().leak());
-        let text = choice("07-x", &lines(old), &lines(new)).unwrap();
-        let (start, rest) = text.split_once("({ static").unwrap();
-        let (_, end) = rest.split_once("\"07-x\")) })").unwrap();
+        let text = choice("07-x", &lines(old), &lines(new)).expect("a part differs");
+        let (start, rest) = text.split_once("({ static").expect("a switch begins");
+        let (_, end) = rest.split_once("\"07-x\")) })").expect("a switch ends");
         assert_eq!(format!("{start}ON{end}"), expect);
     }
 
@@ -244,9 +244,10 @@ mod tests {
     #[test]
     fn a_patch_is_found_where_it_moved_to() {
         let patch = "It is wrong.\n\n--- a/x.rs\n+++ b/x.rs\n@@ -9,3 +9,3 @@\n a\n-b;\n+c;\n d\n";
-        let bug = Bug::read("01-wrong", patch).unwrap();
+        let bug = Bug::read("01-wrong", patch).expect("it is a patch");
         assert_eq!(bug.about, "It is wrong.");
-        let changes = changes_of(&bug.name, &bug.edits[0], &["z", "a", "b;", "d"]).unwrap();
+        let changes = changes_of(&bug.name, &bug.edits[0], &["z", "a", "b;", "d"]);
+        let changes = changes.expect("it is there, a line further down");
         assert_eq!((changes[0].from, changes[0].to), (2, 3));
         assert!(changes_of(&bug.name, &bug.edits[0], &["z", "a", "c;", "d"]).is_err());
     }
