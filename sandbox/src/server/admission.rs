@@ -16,6 +16,7 @@ pub(crate) mod registration;
 mod review;
 mod rules;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -305,7 +306,7 @@ impl Asked {
         object: &mut Value,
         old: &Value,
     ) -> ApiResult<Vec<String>> {
-        let mut seen = shown(attributes, object, version);
+        let mut seen = shown(attributes, object, version).into_owned();
         let seen_old = shown(attributes, old, version);
         let question =
             Question { object: &seen, old: &seen_old, version, namespace: &self.namespace };
@@ -335,14 +336,7 @@ impl Asked {
         object: &Value,
         old: &Value,
     ) -> ApiResult<Vec<String>> {
-        let mut warnings = Vec::new();
-        for (policy, binding, version) in &self.policies {
-            let (object, old) =
-                (shown(attributes, object, version), shown(attributes, old, version));
-            let question =
-                Question { object: &object, old: &old, version, namespace: &self.namespace };
-            policy::apply(policy, binding, attributes, &question, &mut warnings)?;
-        }
+        let mut warnings = self.ask_policies(attributes, object, old)?;
         let all = self.validating.iter().map(|AskedHook { hook, version }| async move {
             let (object, old) =
                 (shown(attributes, object, version), shown(attributes, old, version));
@@ -355,12 +349,29 @@ impl Asked {
         }
         Ok(warnings)
     }
+
+    fn ask_policies(
+        &self,
+        attributes: &Attributes<'_>,
+        object: &Value,
+        old: &Value,
+    ) -> ApiResult<Vec<String>> {
+        let (mut warnings, mut seen) = (Vec::new(), policy::Seen::default());
+        for (policy, binding, version) in &self.policies {
+            let (object, old) =
+                (shown(attributes, object, version), shown(attributes, old, version));
+            let question =
+                Question { object: &object, old: &old, version, namespace: &self.namespace };
+            warnings.extend(policy::apply(policy, binding, attributes, &question, &mut seen)?);
+        }
+        Ok(warnings)
+    }
 }
 
 /// An object in the version in which it is wanted.
-fn shown(attributes: &Attributes<'_>, value: &Value, version: &str) -> Value {
+fn shown<'a>(attributes: &Attributes<'_>, value: &'a Value, version: &str) -> Cow<'a, Value> {
     if value.is_null() || !attributes.is_whole() {
-        return value.clone();
+        return Cow::Borrowed(value);
     }
-    convert::serve(value, &attributes.target.kind, version).into_owned()
+    convert::serve(value, &attributes.target.kind, version)
 }

@@ -144,7 +144,7 @@ fn cel(value: &Value) -> Cel {
 
 /// Adds the variables of a policy, each of which may use those before it. One that cannot be evaluated is absent, so
 /// that only what uses it fails.
-pub(super) fn add_variables(context: &mut Context<'static>, variables: &[Named]) {
+pub(super) fn add_variables(context: &mut Context<'_>, variables: &[Named]) {
     let mut values: HashMap<Key, Cel> = HashMap::new();
     context.add_variable_from_value("variables", Cel::from(values.clone()));
     for variable in variables {

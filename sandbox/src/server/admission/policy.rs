@@ -69,14 +69,15 @@ impl Policy {
     }
 
     /// Lists what the policy says against a request.
-    fn violations(&self, context: &mut Context<'static>) -> Vec<Violation> {
-        match expression::all_hold(&self.conditions, context) {
+    fn violations(&self, request: &Context<'_>) -> Vec<Violation> {
+        match expression::all_hold(&self.conditions, request) {
             Ok(true) => {}
             Ok(false) => return Vec::new(),
             Err(why) => return self.failure(why).into_iter().collect(),
         }
-        expression::add_variables(context, &self.variables);
-        self.validations.iter().filter_map(|one| self.violation(one, context)).collect()
+        let mut context = request.new_inner_scope();
+        expression::add_variables(&mut context, &self.variables);
+        self.validations.iter().filter_map(|one| self.violation(one, &context)).collect()
     }
 
     fn violation(&self, one: &Validation, context: &Context<'_>) -> Option<Violation> {
@@ -115,7 +116,19 @@ impl Binding {
     }
 }
 
-/// Applies a policy under one of its bindings.
+/// Request as the expressions of policies see it in one version, made once for all that ask for it.
+#[derive(Default)]
+pub(super) struct Seen(Option<(String, Context<'static>)>);
+
+impl Seen {
+    fn get(&mut self, asked: &Attributes<'_>, question: &Question<'_>) -> &Context<'static> {
+        let kept = self.0.take().filter(|(version, _)| version == question.version);
+        let made = || (question.version.to_owned(), expression::context(asked, question));
+        &self.0.insert(kept.unwrap_or_else(made)).1
+    }
+}
+
+/// Applies a policy under one of its bindings; gives its warnings.
 ///
 /// # Errors
 /// The refusal of the request.
@@ -124,15 +137,14 @@ pub(super) fn apply(
     binding: &Binding,
     asked: &Attributes<'_>,
     question: &Question<'_>,
-    warnings: &mut Vec<String>,
-) -> ApiResult<()> {
+    seen: &mut Seen,
+) -> ApiResult<Vec<String>> {
     let selects = |scope: &Scope| scope.has_object(question.object, question.old);
     if !selects(&policy.scope) || !selects(&binding.scope) {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let mut denial = None;
-    let mut context = expression::context(asked, question);
-    for violation in policy.violations(&mut context) {
+    let (mut denial, mut warnings) = (None, Vec::new());
+    for violation in policy.violations(seen.get(asked, question)) {
         let who =
             format!("ValidatingAdmissionPolicy '{}' with binding '{}'", policy.name, binding.name);
         if binding.warns {
@@ -143,7 +155,7 @@ pub(super) fn apply(
             denial = Some(denied(asked, &message, &violation.reason));
         }
     }
-    denial.map_or(Ok(()), Err)
+    denial.map_or(Ok(warnings), Err)
 }
 
 fn denied(asked: &Attributes<'_>, message: &str, reason: &str) -> Refusal {
