@@ -218,6 +218,7 @@ pub(crate) async fn update(
     check_url_name(target, &value)?;
     let creates = target.subresource.is_empty() && target.kind.is("coordination.k8s.io", "leases");
     if creates && read::find(&api.read(), target).is_err() {
+        check_new(target, &value)?;
         let made = admitted::insert(api, request, target, value.clone(), &mut intent).await;
         if !exists_by_now(&made) {
             return finish(request, target, 201, &made?, &intent);
@@ -236,6 +237,16 @@ pub(crate) async fn update(
     };
     let object = admitted::replace(api, request, target, &make, &mut intent).await?;
     finish(request, target, 200, &object, &intent)
+}
+
+/// Refuses to make by an update what the client has seen and somebody has deleted since.
+fn check_new(target: &Target, value: &Value) -> ApiResult<()> {
+    let uid = object::uid(value);
+    if uid.is_empty() {
+        return Ok(());
+    }
+    let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: ");
+    Err(Refusal::conflict(target.kind.resource(), &target.name, &why))
 }
 
 /// Tells whether an object was made by somebody else between a look for it and the attempt to make it.
