@@ -20,8 +20,8 @@ use super::route::Target;
 use super::store::{Change, Event};
 use super::{convert, table};
 
-/// Interval at which an idle watch that asked for bookmarks gets one.
-const BOOKMARK_EVERY: Duration = Duration::from_secs(30);
+/// Interval at which a watch that asked for bookmarks gets one, as kube-apiserver has it.
+const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
 /// The timeout of a watch that names none, as kube-apiserver's `--min-request-timeout` has it.
 const TIMEOUT_DEFAULT: Duration = Duration::from_mins(30);
 /// Events are sent together up to about this size.
