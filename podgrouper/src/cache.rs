@@ -2,8 +2,10 @@
 //!
 //! A kind is watched from the first read of one of its objects on, by the resource version of that
 //! read, so that nothing is listed. Where a watch is not allowed an object is read again after
-//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second. Of objects that
-//! were read whole some megabytes are kept (`held`), of all others their metadata.
+//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second. Where a kind could be
+//! read before, Forbidden is an error for [`WITHDRAWN_MAX`], as rights that are withdrawn for a moment would group pods
+//! for good without their owner. Of objects that were read whole some megabytes are kept (`held`), of all others their
+//! metadata.
 
 mod held;
 
@@ -37,6 +39,9 @@ const WATCH_WAIT: Duration = Duration::from_secs(1);
 /// Wait before a watch that was refused is tried again.
 const REFUSED_WAIT: Duration = Duration::from_mins(1);
 
+/// Time for which the right to read what could be read before is expected back.
+const WITHDRAWN_MAX: Duration = Duration::from_mins(5);
+
 /// An object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectKey {
@@ -68,6 +73,26 @@ struct Kind {
     is_namespaced: bool,
     /// Counts breaks in the watch: what was read before one may have changed unseen. 0: no watch.
     epoch: AtomicU64,
+    /// Namespaces in which an object could be read, and since when that is refused.
+    readable: Mutex<HashMap<String, Option<Instant>>>,
+}
+
+impl Kind {
+    /// Notes that an object of a namespace could be read.
+    fn could_read(&self, namespace: &str) {
+        let mut readable = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        match readable.get_mut(namespace) {
+            Some(refused) => *refused = None,
+            None => drop(readable.insert(namespace.to_owned(), None)),
+        }
+    }
+
+    /// Tells whether a right that is refused was there before, and is expected back.
+    fn is_withdrawn(&self, namespace: &str) -> bool {
+        let mut readable = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = readable.get_mut(namespace);
+        since.is_some_and(|since| since.get_or_insert_with(Instant::now).elapsed() < WITHDRAWN_MAX)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -248,6 +273,7 @@ impl Cache {
             resource,
             is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
             epoch: AtomicU64::new(0),
+            readable: Mutex::default(),
         });
         let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(kinds.entry(gvk.clone()).or_insert(kind).clone())
@@ -271,9 +297,14 @@ impl Cache {
             Part::Whole => api.get(&key.name).await.map(|found| to_object(&key.gvk, found)),
         };
         match object {
-            Ok(object) => Ok(Found::Object(Arc::new(object))),
+            Ok(object) => {
+                kind.could_read(&key.namespace);
+                Ok(Found::Object(Arc::new(object)))
+            }
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(Found::Absent),
-            Err(kube::Error::Api(status)) if status.code == 403 => {
+            Err(kube::Error::Api(status))
+                if status.code == 403 && !kind.is_withdrawn(&key.namespace) =>
+            {
                 Ok(Found::Forbidden(status.message.clone()))
             }
             Err(error) => Err(error),
