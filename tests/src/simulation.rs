@@ -42,8 +42,9 @@ pub use weather::Happened;
 const START_SECONDS: i64 = 1_767_225_600;
 /// Silence after which a cluster counts as at rest: more than five of the scheduler's rounds.
 const REST: Duration = Duration::from_secs(90);
-/// Time that a cluster without faults and without news may take to come to rest.
+/// Time that a cluster without faults and without news may take to come to rest, beside ten times that of its work.
 const REST_WITHIN: Duration = Duration::from_hours(6);
+const RUNS_WITHIN: u32 = 10;
 
 /// Size and length of a simulation.
 #[derive(Clone, Debug)]
@@ -56,8 +57,12 @@ pub struct Settings {
     pub nodes: u32,
     /// About so many pods are there at a time.
     pub pods: u64,
+    /// Time for which work runs on average.
+    pub run: Duration,
     /// True if requests, daemons and nodes fail.
     pub has_faults: bool,
+    /// Of the faults that are drawn one in so many happens.
+    pub one_fault_in: u64,
     /// All that goes wrong; none: whatever the seed says.
     pub only: Option<Vec<Happened>>,
     /// True if two schedulers of one name run, whose clocks are apart, and answers come late for minutes.
@@ -127,7 +132,7 @@ async fn simulate(settings: Settings) -> Result<Report> {
     users.settle().await?;
     locked(&judge).stand_still();
     if findings().is_empty() {
-        rest(&judge).await?;
+        rest(&judge, REST_WITHIN + RUNS_WITHIN * settings.run).await?;
     }
     if findings().is_empty() {
         restart(&judge, &mut parts, &place).await?;
@@ -158,8 +163,8 @@ async fn simulate(settings: Settings) -> Result<Report> {
 }
 
 /// Waits until nothing runs and nothing is written any more.
-async fn rest(judge: &Mutex<Judge>) -> Result<()> {
-    let until = Instant::now() + REST_WITHIN;
+async fn rest(judge: &Mutex<Judge>, within: Duration) -> Result<()> {
+    let until = Instant::now() + within;
     while !locked(judge).is_at_rest(REST) && locked(judge).findings().is_empty() {
         ensure!(
             Instant::now() < until,

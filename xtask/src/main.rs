@@ -57,7 +57,8 @@ fn main() -> ExitCode {
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Hunt(arguments) => hunt::run(&arguments),
         Task::Simulate { arguments } => {
-            let mut words = vec!["run", "--quiet", "--release", "--bin", "simulate", "--"];
+            let mut words =
+                vec!["run", "--quiet", "--profile", "simulate", "--bin", "simulate", "--"];
             words.extend(arguments.iter().map(String::as_str));
             repository::cargo_with(&words)
         }

@@ -11,6 +11,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use kai_tests::simulation::{Report, Settings, run, shrink};
 
+/// Half of what a simulated cluster does is to make small objects and to give them back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Simulate hours of a cluster, each seed a history of its own
 #[derive(Parser, Debug)]
 #[command(name = "simulate")]
@@ -30,6 +34,12 @@ struct Arguments {
     /// Pods that are there at a time, about
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     pods: u64,
+    /// Hours for which work runs on average
+    #[arg(long, default_value = "0.16", value_parser = hours)]
+    run_hours: Duration,
+    /// Of the faults that are drawn one in so many happens
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    one_fault_in: u64,
     /// Two schedulers run, whose clocks are apart, and answers come late for minutes
     #[arg(long)]
     two_leaders: bool,
@@ -78,6 +88,8 @@ fn main() -> Result<()> {
             length: arguments.hours,
             nodes: arguments.nodes,
             pods: arguments.pods,
+            run: arguments.run_hours,
+            one_fault_in: arguments.one_fault_in,
             has_faults: !arguments.without_faults,
             only: None,
             has_two_leaders: arguments.two_leaders,

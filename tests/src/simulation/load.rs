@@ -18,8 +18,9 @@ use tokio::time::sleep;
 
 use super::Settings;
 
-/// Time that work runs on average.
-const RUN_SECONDS: u64 = 600;
+/// Half of what users do is to submit a Job.
+const MOVES: u64 = 20;
+const OTHER_MOVES: u64 = 10;
 /// Pods of a Job on average.
 const PODS_OF_JOB: u64 = 3;
 /// Leaf queues, each with the same part of the GPUs.
@@ -31,6 +32,10 @@ const SHARED_IN: u64 = 4;
 const PINNED_IN: u64 = 5;
 /// GPUs of each node.
 const GPUS_OF_NODE: u32 = 8;
+/// GPUs of each pod of a Job that asks for some, each as likely as the others.
+const GPUS_OF_POD: &[u64] = &[1, 1, 1, 2, 4, 8];
+/// About so many hundredths of all GPUs are asked for at a time, but for the GPUs that shares of them leave free.
+const DEMAND_PERCENT: u64 = 110;
 /// An annotation that users write on what others own.
 pub(super) const NOTE: &str = "example.com/note";
 
@@ -40,6 +45,7 @@ pub(super) struct Users {
     draw: Seed,
     nodes: u32,
     pods: u64,
+    run: Duration,
     jobs: u64,
     /// Jobs for which an empty cluster has room.
     fitting: BTreeSet<String>,
@@ -55,6 +61,7 @@ impl Users {
             draw,
             nodes: settings.nodes,
             pods: settings.pods,
+            run: settings.run,
             jobs: 0,
             fitting: BTreeSet::new(),
             suspended: BTreeSet::new(),
@@ -123,10 +130,11 @@ impl Users {
     /// Does the next thing, after a while.
     pub(super) async fn act(&mut self) -> Result<()> {
         // As many Jobs come as end where about so many pods are to be there.
-        let pause_millis = RUN_SECONDS * 1000 * PODS_OF_JOB / self.pods.max(1);
+        let jobs_millis = self.run_seconds() * 1000 * PODS_OF_JOB / self.pods.max(1);
+        let pause_millis = jobs_millis * (MOVES - OTHER_MOVES) / MOVES;
         let pause = self.draw.below(2 * pause_millis + 1);
         sleep(Duration::from_millis(pause)).await;
-        match self.draw.below(20) {
+        match self.draw.below(MOVES) {
             0 | 1 => self.clean().await,
             2 | 3 => self.delete().await,
             4 => self.suspend().await,
@@ -135,13 +143,28 @@ impl Users {
             7 => self.evict().await,
             8 => self.divide().await,
             9 => self.note().await,
-            _ => self.submit().await,
+            OTHER_MOVES.. => self.submit().await,
         }
+    }
+
+    /// Draws whether a Job asks for GPUs: if all did, those of many pods would wait ever longer.
+    fn wants_gpus(&mut self) -> bool {
+        let pods = u64::try_from(GPUS_OF_POD.len()).unwrap_or(1) * self.all_gpus();
+        let wanted = self.pods * GPUS_OF_POD.iter().sum::<u64>();
+        self.draw.below(100 * wanted.max(1)) < DEMAND_PERCENT * pods
+    }
+
+    fn all_gpus(&self) -> u64 {
+        u64::from(self.nodes * GPUS_OF_NODE)
+    }
+
+    fn run_seconds(&self) -> u64 {
+        self.run.as_secs().max(1)
     }
 
     /// GPUs that each queue is entitled to.
     fn quota(&self) -> u64 {
-        u64::from(self.nodes * GPUS_OF_NODE / QUEUES)
+        self.all_gpus() / u64::from(QUEUES)
     }
 
     /// GPUs that the first queue has at most.
@@ -164,9 +187,9 @@ impl Users {
         let number = self.jobs;
         self.jobs += 1;
         let pods = 1 + self.draw.below(2 * PODS_OF_JOB - 1);
-        let gpus: u64 = *self.draw.pick(&[1, 1, 1, 2, 4, 8]);
+        let gpus: u64 = if self.wants_gpus() { *self.draw.pick(GPUS_OF_POD) } else { 0 };
         let queue = self.draw.below(u64::from(QUEUES));
-        let seconds = 1 + self.draw.below(2 * RUN_SECONDS);
+        let seconds = 1 + self.draw.below(2 * self.run_seconds());
         let class = *self.draw.pick(&["train", "train", "build", "inference"]);
         let most = match (class, queue) {
             ("train", 0) => self.limit(),
@@ -174,7 +197,8 @@ impl Users {
             // Nobody takes more for good than it is entitled to.
             _ => self.quota(),
         };
-        let room = u64::from(self.nodes) * (u64::from(GPUS_OF_NODE) / gpus);
+        let of_node = u64::from(GPUS_OF_NODE).checked_div(gpus);
+        let room = of_node.map_or(u64::MAX, |pods| u64::from(self.nodes) * pods);
         if pods * gpus <= most && pods <= room {
             self.fitting.insert(format!("job-{number}"));
         }
@@ -203,6 +227,10 @@ impl Users {
                 },
             },
         });
+        if gpus == 0 {
+            job["spec"]["template"]["spec"]["containers"][0]["resources"] =
+                json!({"requests": {"cpu": "1"}});
+        }
         if gpus == 1 && self.draw.one_in(SHARED_IN) {
             let template = &mut job["spec"]["template"];
             let share = *self.draw.pick(&["0.25", "0.5", "0.75"]);

@@ -117,7 +117,7 @@ impl Parts {
             is_reachable: false,
             ..nodes::Options::default()
         };
-        let weather = Arc::new(Weather::new(seed, settings.only.as_deref()));
+        let weather = Arc::new(Weather::new(seed, settings.one_fault_in, settings.only.as_deref()));
         weather.set_bad(settings.has_faults);
         // Kubelets and operators run until the runtime ends.
         drop(Nodes::new(options).start(calm("kubelets").client(admin.clone())).await?);

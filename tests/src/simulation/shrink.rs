@@ -20,6 +20,8 @@ pub struct Kept {
     pub nodes: u32,
     /// About so many pods are there at a time.
     pub pods: u64,
+    /// Seconds for which work runs on average.
+    pub run_seconds: u64,
     /// Two schedulers run, whose clocks are apart, and answers come late.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub two_leaders: bool,
@@ -35,7 +37,9 @@ impl Kept {
             length: Duration::from_secs(self.seconds),
             nodes: self.nodes,
             pods: self.pods,
+            run: Duration::from_secs(self.run_seconds),
             has_faults: true,
+            one_fault_in: 1,
             only: Some(self.faults.clone()),
             has_two_leaders: self.two_leaders,
             trace: None,
@@ -55,6 +59,7 @@ pub fn shrink(settings: &Settings, report: &Report, mut runs: u32) -> Result<Kep
         seconds: settings.length.as_secs().min(report.simulated.as_secs() + 1),
         nodes: settings.nodes,
         pods: settings.pods,
+        run_seconds: settings.run.as_secs(),
         two_leaders: settings.has_two_leaders,
         faults: report.faults.clone(),
     };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -65,6 +66,9 @@ pub struct Happened {
 pub(super) struct Weather {
     is_bad: AtomicBool,
     kinds: BTreeSet<&'static str>,
+    one_in: u64,
+    /// What else decides which faults happen: others with each seed.
+    salt: u64,
     /// All that goes wrong, by its place; none: the kinds decide.
     only: Option<BTreeMap<String, BTreeSet<String>>>,
     happened: Mutex<Vec<Happened>>,
@@ -74,10 +78,11 @@ pub(super) struct Weather {
 }
 
 impl Weather {
-    /// Bad weather of some kinds, or at some places only.
-    pub(super) fn new(seed: &Seed, only: Option<&[Happened]>) -> Self {
+    /// Bad weather of some kinds, of whose faults one in so many happens, or at some places only.
+    pub(super) fn new(seed: &Seed, one_in: u64, only: Option<&[Happened]>) -> Self {
         let mut draw = seed.split(3);
         let kinds = KINDS.iter().copied().filter(|_| !draw.one_in(4)).collect();
+        let salt = draw.below(u64::MAX);
         let only = only.map(|faults| {
             let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
             for Happened { at, fault } in faults {
@@ -86,7 +91,7 @@ impl Weather {
             places
         });
         let (happened, slow, binders) = Default::default();
-        Self { is_bad: AtomicBool::new(true), kinds, only, happened, slow, binders }
+        Self { is_bad: AtomicBool::new(true), kinds, one_in, salt, only, happened, slow, binders }
     }
 
     /// Has things go wrong from now on, or not.
@@ -113,12 +118,19 @@ impl Weather {
                 let kept = places.get(at)?;
                 among.iter().copied().find(|kind| kept.contains(*kind))
             }
-            None => drawn.filter(|kind| self.kinds.contains(kind)),
+            None => drawn.filter(|kind| self.kinds.contains(kind) && self.is_one(at)),
         }?;
         debug_assert!(KINDS.contains(&kind), "{kind} is no kind of fault");
         tracing::debug!(at, kind, "fault");
         lock(&self.happened).push(Happened { at: at.to_owned(), fault: kind.to_owned() });
         Some(kind)
+    }
+
+    /// Tells whether the fault of a place is among those that happen.
+    fn is_one(&self, at: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (self.salt, at).hash(&mut hasher);
+        hasher.finish().is_multiple_of(self.one_in)
     }
 
     /// Tells whether a fault of one kind happens at a place, and notes it then.
