@@ -7,13 +7,17 @@ use kai_api::{
     quantity::Quantity,
 };
 use kai_engine::{
-    Change, ClaimId, Claimed, DeviceId, Eviction, GPU_MILLI, Grant, Lane, Reserved, ZoneAmount,
+    Change, ClaimId, Claimed, DeviceId, Eviction, GPU_MILLI, Grant, Lane, Reserved, Timestamp,
+    ZoneAmount,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use crate::{
-    actuate::{Backed, Bind, ClaimGrant, Event, Evict, ExtendedGrant, ShareGrant, Target, Task},
+    actuate::{
+        Backed, Bind, ClaimGrant, Event, Evict, EvictionStamp, ExtendedGrant, ShareGrant, Target,
+        Task,
+    },
     message::eviction,
     names::{Names, Number},
     serve::metrics::Metrics,
@@ -56,10 +60,10 @@ struct Seat {
 }
 
 impl Dispatch {
-    /// The tasks of a plan, in its order.
-    pub fn tasks(&self, changes: &[Change], names: &mut Names) -> Vec<Task> {
+    /// The tasks of a plan of this moment, in its order.
+    pub fn tasks(&self, changes: &[Change], now: Timestamp, names: &mut Names) -> Vec<Task> {
         let mut tasks = Vec::with_capacity(changes.len());
-        let evicted = evicted_by_group(changes, names);
+        let evicted = evicted_by_group(changes, now, names);
         for change in changes {
             match change {
                 Change::Place { pod, node, devices, grant, reserved } => {
@@ -240,20 +244,22 @@ impl Dispatch {
         &self,
         pod: u32,
         reason: &Eviction,
-        evicted: &HashMap<u32, usize>,
+        evicted: &HashMap<u32, EvictedGroup>,
         names: &Names,
     ) -> Vec<Task> {
         let mut tasks = Vec::with_capacity(2);
         let target = pod_target(pod, names);
         let message = eviction(reason, &format!("{}/{}", target.namespace, target.name), names);
-        if let Some(group) = names.pods[pod].group {
+        let group = names.pods[pod].group;
+        let of_group = group.and_then(|group| evicted.get(&group));
+        if let Some(group) = group {
             let (namespace, name) = names.group_name(group);
             let uid = &*names.groups[group].uid;
             let labels = [name, namespace, uid, &self.pool, action(reason)];
             self.metrics.evicted.with_label_values(&labels).inc();
             let target = group_target(group, names);
             let mut said = self.event(target, event::EVICT, message.clone());
-            said.annotations = annotations(reason, evicted.get(&group).copied(), names);
+            said.annotations = annotations(reason, of_group.map(|all| all.pods), names);
             tasks.push(Task::Event(said));
         }
         tasks.push(Task::Evict(Evict {
@@ -263,6 +269,7 @@ impl Dispatch {
             name: target.name,
             condition: self.announces_evictions.then_some(message),
             asks_budgets: self.asks_budgets,
+            stamp: of_group.map(|all| Arc::clone(&all.stamp)),
         }));
         tasks
     }
@@ -327,16 +334,31 @@ fn group_labels<T: AsRef<str>>(groups: &[T]) -> Vec<LabelChange> {
     groups.iter().map(keyed).collect()
 }
 
-fn evicted_by_group(changes: &[Change], names: &Names) -> HashMap<u32, usize> {
-    let mut counts = HashMap::new();
+/// Holds what a plan evicts of a group.
+#[derive(Debug)]
+struct EvictedGroup {
+    pods: usize,
+    stamp: Arc<EvictionStamp>,
+}
+
+fn evicted_by_group(
+    changes: &[Change],
+    now: Timestamp,
+    names: &Names,
+) -> HashMap<u32, EvictedGroup> {
+    let mut all = HashMap::new();
     for change in changes {
         if let Change::Evict { pod, .. } = change
             && let Some(group) = names.pods[pod.number()].group
         {
-            *counts.entry(group).or_default() += 1;
+            let begin = || {
+                let stamp = Arc::new(EvictionStamp::new(group_target(group, names), now.0));
+                EvictedGroup { pods: 0, stamp }
+            };
+            all.entry(group).or_insert_with(begin).pods += 1;
         }
     }
-    counts
+    all
 }
 
 /// The action behind an eviction, as metrics and annotations name it.

@@ -145,7 +145,10 @@ impl Report {
         }
         let read = ReadGroup { group, version: &object.version, record: &object.record };
         let record = writes.record(read);
-        let stamps = stamps::wanted(group, cluster);
+        let mut stamps = stamps::wanted(group, cluster);
+        if let Some(due) = stamps::left_to_eviction(&record.stamps, &mut stamps, *now) {
+            self.later.insert((due, group));
+        }
         if let Some(changes) = stamps::changes(&record.stamps, &stamps) {
             let is_stale = record.stamps.stale_since.is_none() && stamps.stale_since.is_some();
             let event = is_stale.then(|| stale(group, cluster, names, dispatch));

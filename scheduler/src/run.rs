@@ -390,7 +390,7 @@ impl Run {
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
         self.forget_groups();
-        let mut tasks = self.dispatch.tasks(&plan.changes, &mut self.ingest.context.names);
+        let mut tasks = self.dispatch.tasks(&plan.changes, now, &mut self.ingest.context.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
         let mut tasks = self.sharing.begin(tasks, &self.ingest.context.names);
         tasks.extend(self.sharing.settle(now.0, &self.ingest.context.names));

@@ -20,9 +20,10 @@ use std::{
 
 use anyhow::{Context, Result};
 use kai_tests::{
+    break_point::MOMENTS,
     control_plane::{ControlPlane, assets},
     crash::{Death, deaths, play, told},
-    live::{Place, Scenario},
+    live::{Place, Program, Scenario},
 };
 
 /// Of so many deaths one is told, where the variable says nothing else.
@@ -131,6 +132,21 @@ fn a_death_at_any_write_changes_nothing() -> Result<()> {
     }
     let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert!(failures.is_empty(), "{} runs failed:\n{}", failures.len(), failures.join("\n"));
+    Ok(())
+}
+
+/// When a group was evicted is on its object although the scheduler dies as soon as its pod was deleted.
+#[test]
+fn an_eviction_is_said_before_a_pod_goes() -> Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("live/reclaim.yaml");
+    let story: Arc<Scenario> = Arc::new(serde_saphyr::from_str(&fs::read_to_string(path)?)?);
+    let [writes, _] = play(&story, None)?;
+    let is_eviction = |write: &String| write.starts_with("DELETE") && write.contains("/pods/");
+    let write = writes.iter().position(is_eviction).context("nobody is evicted")?;
+    let program = Program::Scheduler;
+    for moment in MOMENTS {
+        play(&story, Some(Death { program, write, moment }))?;
+    }
     Ok(())
 }
 

@@ -1,5 +1,7 @@
-//! Evicting a pod: deleting it with its UID as precondition, or asking the API server for its eviction, which budgets of
-//! disruptions may refuse.
+//! Evicting a pod: saying on its group when, then deleting it with its UID as precondition, or asking the API server for
+//! its eviction, which budgets of disruptions may refuse.
+
+use std::sync::Arc;
 
 use http::Method;
 use kai_daemon::backoff;
@@ -7,7 +9,7 @@ use kai_daemon::clock;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{Outcome, Write};
+use super::{EvictionStamp, Outcome, Write};
 use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
@@ -28,6 +30,8 @@ pub struct Evict {
     pub condition: Option<String>,
     /// Tells whether budgets of disruptions are asked.
     pub asks_budgets: bool,
+    /// Says on its group that it is evicted, before; none where it has no group.
+    pub stamp: Option<Arc<EvictionStamp>>,
 }
 
 /// A delete is safe to repeat; after so many lost answers the next cycle decides anew.
@@ -35,6 +39,9 @@ const ATTEMPTS_MAX: u32 = 5;
 
 impl Evict {
     pub(super) async fn carry_out(self, write: &Write) -> Outcome {
+        if let Some(stamp) = &self.stamp {
+            stamp.write(write).await;
+        }
         // The server announces evictions that it is asked for itself, once they are sure.
         if let Some(message) = self.condition.as_ref().filter(|_| !self.asks_budgets) {
             self.announce(write, message).await;

@@ -1,5 +1,6 @@
 //! Describes what the scheduler writes on pod groups.
 
+use jiff::Timestamp;
 use kai_api::names::annotation;
 use serde_json::Value;
 
@@ -34,4 +35,9 @@ impl Stamps {
             (annotation::LAST_EVICTION, self.last_eviction),
         ]
     }
+}
+
+/// Writes a moment in milliseconds as these annotations hold it: RFC 3339 of KAI has no parts of a second.
+pub(crate) fn stamp_text(at: i64) -> Option<String> {
+    Timestamp::from_second(at.div_euclid(1000)).ok().map(|at| at.to_string())
 }

@@ -3,7 +3,11 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{desired::Standing, stamps::changes, *};
+use super::{
+    desired::Standing,
+    stamps::{changes, left_to_eviction},
+    *,
+};
 use crate::{actuate::Stamps, message::Error};
 
 fn told(messages: &[&str]) -> Told {
@@ -114,4 +118,18 @@ fn timestamps_are_compared_at_the_second() {
             ("kai.scheduler/last-start-timestamp", Some(String::from("1970-01-01T00:01:00Z"))),
         ])
     );
+}
+
+#[test]
+fn when_it_was_evicted_is_written_here_where_the_eviction_could_not() {
+    let evicted = |at| Stamps { last_eviction: at, ..Stamps::default() };
+    let left = |known, at, now| {
+        let mut wanted = evicted(at);
+        (left_to_eviction(&evicted(known), &mut wanted, now), wanted.last_eviction)
+    };
+    assert_eq!(left(None, None, 9_000), (None, None));
+    assert_eq!(left(None, Some(10_000), 10_000), (Some(15_000), None), "the eviction writes it");
+    assert_eq!(left(Some(3_000), Some(10_000), 14_999), (Some(15_000), Some(3_000)));
+    assert_eq!(left(None, Some(10_000), 15_000), (None, Some(10_000)), "it could not");
+    assert_eq!(left(Some(10_000), Some(10_900), 11_000), (None, Some(10_900)), "it has");
 }
