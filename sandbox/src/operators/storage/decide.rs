@@ -141,6 +141,12 @@ impl Seen {
         }
         if let Some(volume) = spec["volumeName"].as_str() {
             let volume = self.volumes.get(&(String::new(), volume.to_owned()))?;
+            if self.is_claimed_by_hand(claim, volume) {
+                let mut changed = claim.clone();
+                let annotations = changed.metadata.annotations.get_or_insert_default();
+                annotations.insert(BIND_COMPLETED.to_owned(), "yes".to_owned());
+                return Some(Deed::Change(Watched::Claim, changed));
+            }
             let status = json!({
                 "phase": "Bound", "accessModes": volume.data["spec"]["accessModes"],
                 "capacity": volume.data["spec"]["capacity"],
@@ -164,6 +170,13 @@ impl Seen {
         let is_ours = spec["storageClassName"] == CLASS;
         let node = self.node_for(claim).filter(|_| is_ours)?;
         Some(Deed::Create(Watched::Volume, new_volume(claim, &node)))
+    }
+
+    /// Tells whether whoever made a claim and a volume had them name each other, and the claim is not bound for good yet.
+    fn is_claimed_by_hand(&self, claim: &DynamicObject, volume: &DynamicObject) -> bool {
+        let own = self.volume_for(claim).and_then(|own| own.metadata.name.as_ref());
+        annotation(claim, BIND_COMPLETED).is_none()
+            && own.is_some_and(|own| Some(own) == volume.metadata.name.as_ref())
     }
 
     /// Finds the volume that names this claim.
@@ -369,6 +382,22 @@ mod tests {
             ],
         );
         check(&[class(), claim(Some("ssd"), Some("node-1"))], &[]);
+    }
+
+    #[test]
+    fn a_claim_and_a_volume_that_name_each_other_are_bound() {
+        let (_, mut told) = claim(Some("by-hand"), None);
+        told["spec"]["volumeName"] = json!("disk");
+        let volume = |name: &str| {
+            let spec = json!({"claimRef": {"namespace": "n", "name": name}, "capacity": {}});
+            (Watched::Volume, json!({"metadata": {"name": "disk"}, "spec": spec}))
+        };
+        check(
+            &[(Watched::Claim, told.clone()), volume("c")],
+            &["change Claim c", "status of Volume disk Bound", "status of Claim c Bound"],
+        );
+        let of_another = play(&[(Watched::Claim, told), volume("other")]);
+        assert!(!of_another.contains(&String::from("change Claim c")), "{of_another:?}");
     }
 
     #[test]
