@@ -65,15 +65,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use self::api::Api;
 use self::request::Request;
+use self::store::Written;
 use self::user::User;
 use crate::streams::StreamSource;
 
+pub use self::admission::Webhooks;
 pub use self::limits::LIMITS;
 pub use self::log_source::{LogQuery, LogSource};
 pub use self::store::{Change, Witness, Write};
@@ -91,11 +94,20 @@ pub struct Options {
     pub streams: Option<StreamSource>,
     /// Witness of every write, in the order of resourceVersions.
     pub witness: Option<Witness>,
+    /// Webhooks that are called without a socket; those at other URLs are called over the network.
+    pub webhooks: Option<Webhooks>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { port: 0, watch_events_max: 16_384, logs: None, streams: None, witness: None }
+        Self {
+            port: 0,
+            watch_events_max: 16_384,
+            logs: None,
+            streams: None,
+            witness: None,
+            webhooks: None,
+        }
     }
 }
 
@@ -107,6 +119,7 @@ impl std::fmt::Debug for Options {
             .field("logs", &self.logs.is_some())
             .field("streams", &self.streams.is_some())
             .field("witness", &self.witness.is_some())
+            .field("webhooks", &self.webhooks.is_some())
             .finish()
     }
 }
@@ -177,9 +190,22 @@ impl Server {
     pub fn without_port(options: &Options) -> Self {
         let stop = CancellationToken::new();
         let (api, feed) = Api::new(options, stop.clone());
+        api.create_first_objects();
+        Self::of(api, feed, stop)
+    }
+
+    /// Starts another server without a socket, which begins with what this one holds and then goes its own way. Needs a
+    /// tokio runtime; this one may be stopped.
+    #[must_use]
+    pub fn copy_without_port(&self, options: &Options) -> Self {
+        let stop = CancellationToken::new();
+        let (api, feed) = self.api.copy(options, stop.clone());
+        Self::of(api, feed, stop)
+    }
+
+    fn of(api: Api, feed: UnboundedReceiver<Written>, stop: CancellationToken) -> Self {
         let api = Arc::new(api);
         let admin_token = api.add_admin();
-        api.create_first_objects();
         let tasks = vec![tokio::spawn(controllers::run(Arc::clone(&api), feed, stop.clone()))];
         let (url, authority_pem) = Default::default();
         Self { api, url, authority_pem, admin_token, stop, tasks }

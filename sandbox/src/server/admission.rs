@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+pub use self::call::Webhooks;
 use self::hook::Hook;
 use self::policy::{Binding, Policy};
 use super::convert;
@@ -166,6 +167,8 @@ struct Question<'a> {
 /// All webhooks and policies, as the stored objects describe them.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
+    /// Those that are called without a socket.
+    webhooks: Option<Webhooks>,
     mutating: Vec<Arc<Hook>>,
     validating: Vec<Arc<Hook>>,
     policies: Vec<Arc<Policy>>,
@@ -178,17 +181,23 @@ pub(crate) fn is_table(table: &TableId) -> bool {
 }
 
 impl Registry {
-    /// Reads the stored objects, in the order of their names.
-    pub(crate) fn read(store: &Store) -> Self {
+    /// One of a server without webhooks and policies.
+    pub(crate) fn new(webhooks: Option<Webhooks>) -> Self {
+        Self { webhooks, ..Self::default() }
+    }
+
+    /// Reads the stored objects, in the order of their names, anew.
+    pub(crate) fn again(&self, store: &Store) -> Self {
         let all = |plural: &str| {
             let table = store.table(&TableId::new(GROUP, plural));
             table.into_iter().flat_map(|table| table.in_namespace("")).map(|found| &found.value)
         };
         let hooks = |plural| {
             let entries = all(plural).flat_map(|value| object::array(value, "/webhooks"));
-            entries.map(|entry| Arc::new(Hook::read(entry))).collect()
+            entries.map(|entry| Arc::new(Hook::read(entry, self.webhooks.as_ref()))).collect()
         };
         Self {
+            webhooks: self.webhooks.clone(),
             mutating: hooks("mutatingwebhookconfigurations"),
             validating: hooks("validatingwebhookconfigurations"),
             policies: all("validatingadmissionpolicies")

@@ -6,6 +6,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Options;
+use super::admission::Registry;
 use super::kinds::Kinds;
 use super::log_source::LogSource;
 use super::state::State;
@@ -39,15 +40,33 @@ impl Api {
         for kind in kinds.iter().filter(|kind| kind.stored) {
             store.add_table(kind.table.clone());
         }
-        let state = RwLock::new(State { store, kinds, admission: Arc::default() });
-        let api = Self {
-            state,
+        let admission = Arc::new(Registry::new(options.webhooks.clone()));
+        (Self::of(State { store, kinds, admission }, options, stop), written)
+    }
+
+    /// A server of its own that begins with what this one holds; tokens are not among it.
+    pub(crate) fn copy(
+        &self,
+        options: &Options,
+        stop: CancellationToken,
+    ) -> (Self, mpsc::UnboundedReceiver<Written>) {
+        let (feed, written) = mpsc::unbounded_channel();
+        let state = self.read();
+        let mut store = state.store.copy(options.watch_events_max, feed);
+        store.witness.clone_from(&options.witness);
+        let admission = Registry::new(options.webhooks.clone()).again(&store);
+        let state = State { kinds: state.kinds.copy(), admission: Arc::new(admission), store };
+        (Self::of(state, options, stop), written)
+    }
+
+    fn of(state: State, options: &Options, stop: CancellationToken) -> Self {
+        Self {
+            state: RwLock::new(state),
             tokens: Tokens::default(),
             stop,
             logs: options.logs.clone(),
             streams: options.streams.clone(),
-        };
-        (api, written)
+        }
     }
 
     /// The state, for reading.

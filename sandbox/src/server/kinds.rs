@@ -129,6 +129,11 @@ impl Kinds {
         kinds
     }
 
+    /// The same resources.
+    pub(crate) fn copy(&self) -> Self {
+        Self { by_resource: self.by_resource.clone(), documents: OnceLock::new() }
+    }
+
     /// Adds or replaces a resource.
     pub(crate) fn insert(&mut self, kind: Kind) {
         self.documents = OnceLock::new();

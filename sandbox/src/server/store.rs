@@ -216,6 +216,23 @@ impl Store {
         }
     }
 
+    /// A store of its own with the same objects, whose events all come after them.
+    pub(crate) fn copy(
+        &self,
+        events_max: usize,
+        feed: tokio::sync::mpsc::UnboundedSender<Written>,
+    ) -> Self {
+        let copy =
+            |table: &Table| Table { objects: table.objects.clone(), ..Table::new(self.version) };
+        Self {
+            version: self.version,
+            tables: self.tables.iter().map(|(id, table)| (id.clone(), copy(table))).collect(),
+            by_uid: self.by_uid.clone(),
+            dependents: self.dependents.clone(),
+            ..Self::new(events_max, feed)
+        }
+    }
+
     /// The resourceVersion of the last write.
     pub(crate) fn version(&self) -> u64 {
         self.version

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::admission::{self, Registry};
+use super::admission;
 use super::api::Api;
 use super::decode::body;
 use super::fields::{Intent, managed};
@@ -46,7 +46,7 @@ impl State {
 
     fn notice(&mut self, table: &TableId) {
         if admission::is_table(table) {
-            self.admission = Arc::new(Registry::read(&self.store));
+            self.admission = Arc::new(self.admission.again(&self.store));
         }
     }
 }

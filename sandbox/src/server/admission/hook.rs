@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::Endpoint;
+use super::call::{Endpoint, Webhooks};
 use super::expression::{self, Named};
 use super::review::{self, Answer};
 use super::rules::Scope;
@@ -27,7 +27,7 @@ pub(super) struct Hook {
 
 impl Hook {
     /// Reads an entry of `webhooks`.
-    pub(super) fn read(value: &Value) -> Self {
+    pub(super) fn read(value: &Value, webhooks: Option<&Webhooks>) -> Self {
         let versions = object::array(value, "/admissionReviewVersions");
         let known = |version: &Value| match version.as_str() {
             Some("v1") => Some("v1"),
@@ -43,7 +43,7 @@ impl Hook {
             is_reinvoked: object::text(value, "/reinvocationPolicy") == "IfNeeded",
             has_side_effects: !matches!(effects, "None" | "NoneOnDryRun"),
             review_version: versions.iter().find_map(known).unwrap_or("v1"),
-            endpoint: Endpoint::read(value),
+            endpoint: Endpoint::read(value, webhooks.cloned()),
         }
     }
 
