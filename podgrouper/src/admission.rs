@@ -22,10 +22,11 @@ use std::sync::Arc;
 
 use http::Uri;
 use kai_api::config::ConfigSpec;
-use kai_api::names::CONFIG_NAME;
+use kai_api::names::{CONFIG_NAME, namespace};
 use kai_daemon::metrics::Register;
 use kai_daemon::process::causes;
 use kube::Client;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -39,7 +40,7 @@ use certificate::Material;
 use certificate::keeper::Keeper;
 use metrics::Metrics;
 use registration::controller::Registrar;
-use registration::{SERVICES, Way};
+use registration::{Place, SERVICES, Way};
 use server::{Known, Server};
 use settings::{Flags, Settings};
 
@@ -156,6 +157,18 @@ impl Admission {
         // It only fails where it panicked, and said so.
         let _ = self.server.await;
     }
+}
+
+/// Lists the configurations of webhooks by which an API server asks at a URL that has no slash at its end. Whoever answers
+/// there proves itself by the authorities of the bundle, base64 of PEM.
+pub fn registrations(settings: &Settings, url: &str, bundle: &str) -> Vec<Value> {
+    let place = Place {
+        namespace: namespace::SYSTEM.to_owned(),
+        namespace_uid: None,
+        way: Way::Url(url.to_owned()),
+        bundle: json!(bundle),
+    };
+    registration::wanted(settings, &place)
 }
 
 /// Gives the reason of an error, in the API server's words where there are any.
