@@ -26,7 +26,13 @@ const SUITES: &[(&str, &str)] = &[
     ("sim", "budgets"),
     ("sim", "history"),
     ("tests", "scenarios"),
+    STORIES,
 ];
+/// Every story of a live cluster, and a daemon's death at a few of the writes in it; it takes longest, and comes last.
+const STORIES: (&str, &str) = ("tests", "crash_points");
+/// One in so many deaths is told, and none on a real API server.
+const DEATHS: [(&str, Option<&str>); 2] =
+    [("KAI_CRASH_EVERY", Some("400")), ("KUBEBUILDER_ASSETS", None)];
 /// Packages whose tests have nothing to do with what is written to the API server.
 const LEFT_OUT: &[&str] = &["kubectl-kai", "kai-sandbox", "xtask"];
 /// The program that simulates clusters.
@@ -73,6 +79,13 @@ struct Suite {
     program: PathBuf,
 }
 
+impl Suite {
+    /// Its place among the others.
+    fn place(&self) -> (bool, &str) {
+        (self.name.ends_with(STORIES.1), self.name.as_str())
+    }
+}
+
 impl Suites {
     /// Builds them in a tree.
     pub(super) fn build(tree: &Path, simulate_only: bool) -> Result<Self> {
@@ -109,7 +122,7 @@ impl Suites {
                 suites.simulate = program;
             }
         }
-        suites.tests.sort_by(|left, right| left.name.cmp(&right.name));
+        suites.tests.sort_by(|left, right| left.place().cmp(&right.place()));
         if suites.simulate.as_os_str().is_empty() {
             // It is built beside the tests, which call it.
             suites.simulate = root().join("target/seeded/build/debug").join(SIMULATE);
@@ -125,6 +138,12 @@ impl Suites {
             let mut run = Command::new(&suite.program);
             run.current_dir(&suite.folder).env("CARGO_MANIFEST_DIR", &suite.folder);
             run.env("PROPTEST_RNG_SEED", "17").arg("--quiet");
+            for (variable, value) in DEATHS {
+                match value {
+                    Some(value) => run.env(variable, value),
+                    None => run.env_remove(variable),
+                };
+            }
             if ended(&mut run, bug)? != Ended::Well {
                 caught.suite = Some(suite.name.clone());
                 break;
