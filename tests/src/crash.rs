@@ -6,15 +6,16 @@
 //!
 //! All that happens in a run follows from the story, so that a run with a death writes the same up to it as one without.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kai_daemon::{chance, clock};
 use kai_sandbox::server::{Change, Options, Server, Witness, Write};
 use serde::Deserialize as _;
 
 use crate::{
+    admission::webhooks,
     break_point::{BreakPoint, MOMENTS, Moment, Then},
     live::{Deaths, Place, Program, Scenario, run_with},
     observer::Observed,
@@ -52,25 +53,50 @@ pub fn deaths(writes: &[Vec<String>; 2]) -> Vec<Death> {
 /// # Errors
 /// What did not come true, and promises that were broken on the way.
 pub fn play(story: &Arc<Scenario>, death: Option<Death>) -> Result<[Vec<String>; 2]> {
+    let installed = installed()?;
     let story = Arc::clone(story);
+    alone(SEED, async move {
+        let observed = Arc::new(Mutex::new(Observed::default()));
+        let server = installed.copy_without_port(&Options {
+            witness: Some(witness(&observed)),
+            webhooks: Some(webhooks()),
+            ..Options::default()
+        });
+        let place = Place::Embedded(server);
+        let writes = told(&story, &place, death).await?;
+        place.stop().await;
+        let findings = &observed.lock().unwrap_or_else(PoisonError::into_inner).findings;
+        ensure!(findings.is_empty(), "{}", findings.join("\n"));
+        Ok(writes)
+    })
+}
+
+/// The server that all runs begin with: what is installed into it is half of the work of a run.
+fn installed() -> Result<&'static Server> {
+    static INSTALLED: LazyLock<Result<Server>> = LazyLock::new(|| {
+        // No UID of it may come again in a run.
+        alone(SEED + 1, async {
+            let place = Place::within(Server::without_port(&Options::default())).await?;
+            let Place::Embedded(server) = place else { bail!("it was made as an embedded one") };
+            Ok(server)
+        })
+    });
+    INSTALLED.as_ref().map_err(|error| anyhow!("{error:#}"))
+}
+
+/// Does work in a thread of its own, whose clock and luck are its own.
+fn alone<T: Send + 'static>(
+    seed: u64,
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
     let thread = std::thread::Builder::new().stack_size(16 << 20).name("story".to_owned());
     let work = thread.spawn(move || {
-        chance::seed(SEED);
+        chance::seed(seed);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().start_paused(true).build()?;
         runtime.block_on(async {
             clock::follow_tokio(jiff::Timestamp::from_second(START_SECONDS)?);
-            let observed = Arc::new(Mutex::new(Observed::default()));
-            let server = Server::without_port(&Options {
-                witness: Some(witness(&observed)),
-                ..Options::default()
-            });
-            let place = Place::within(server).await?;
-            let writes = told(&story, &place, death).await?;
-            place.stop().await;
-            let findings = &observed.lock().unwrap_or_else(PoisonError::into_inner).findings;
-            ensure!(findings.is_empty(), "{}", findings.join("\n"));
-            Ok(writes)
+            work.await
         })
     })?;
     work.join().map_err(|_| anyhow!("it panicked"))?

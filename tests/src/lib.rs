@@ -8,6 +8,7 @@
 //!            simulated nodes, real operators)         device over-committed, no pod bound twice
 //! ```
 
+pub mod admission;
 pub mod break_point;
 pub mod cluster;
 pub mod command_line;

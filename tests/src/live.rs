@@ -16,7 +16,10 @@ mod tenant;
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
-use kai_sandbox::nodes::{self, Nodes};
+use kai_sandbox::{
+    nodes::{self, Nodes},
+    operators::{self, Choice},
+};
 use kube::Client;
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,6 +38,9 @@ pub use tenant::{TENANT, tenant};
 
 /// Time that an expectation may take to come true.
 const TIMEOUT: Duration = Duration::from_secs(90);
+/// Between two looks at what is to come true; the longer one where nobody waits for it, under a paused clock.
+const LOOK: Duration = Duration::from_millis(50);
+const LOOK_SELDOM: Duration = Duration::from_millis(250);
 /// Simulated work without a length of its own runs for this long.
 const RUN_SECONDS: u64 = 100_000;
 
@@ -49,9 +55,9 @@ pub struct Scenario {
     /// Number of nodes of a rack.
     #[serde(default = "rack_nodes")]
     rack_nodes: u32,
-    /// It needs controllers of Kubernetes that the embedded server does not have.
+    /// It needs controllers of Kubernetes: beside the embedded server those of the sandbox stand in for them.
     #[serde(default)]
-    pub needs_controllers: bool,
+    needs_controllers: bool,
     /// Admission is served: pods that share GPUs are prepared, and what is wrong is refused.
     #[serde(default)]
     admission: bool,
@@ -62,13 +68,6 @@ pub struct Scenario {
     #[serde(default)]
     flags: Vec<String>,
     steps: Vec<Step>,
-}
-
-impl Scenario {
-    /// Tells whether it can be told by the two daemons and simulated nodes alone.
-    pub fn needs_daemons_alone(&self) -> bool {
-        !self.needs_controllers && !self.admission && !self.ledger
-    }
 }
 
 fn rack_nodes() -> u32 {
@@ -181,7 +180,17 @@ async fn tell(scenario: &Scenario, place: &Place, daemons: &[Daemon]) -> Result<
     let ledger =
         if scenario.ledger { Some(ledger::Ledger::start(client.clone()).await?) } else { None };
     let is_deadly = daemons.len() > 1;
-    let admission = if scenario.admission { Some(start_admission(place).await?) } else { None };
+    let admission = match scenario.admission {
+        true if is_deadly => Some(admission::start_beside(place).await?),
+        true => Some(start_admission(place).await?),
+        false => None,
+    };
+    let controllers = match place {
+        Place::Embedded(_) if scenario.needs_controllers => {
+            Some(controllers(client.clone()).await?)
+        }
+        Place::Embedded(_) | Place::Real(_) => None,
+    };
     for daemon in daemons {
         daemon.start()?;
     }
@@ -193,8 +202,17 @@ async fn tell(scenario: &Scenario, place: &Place, daemons: &[Daemon]) -> Result<
     if let Some(admission) = admission {
         admission.stop(place).await?;
     }
+    if let Some(controllers) = controllers {
+        controllers.stop().await;
+    }
     running.remove().await;
     result
+}
+
+/// Stand-ins for the controllers of Kubernetes itself that the embedded server does not have.
+async fn controllers(client: Client) -> Result<operators::Running> {
+    let choice = Choice::Named(vec!["core", "storage"]);
+    Ok(operators::start(client, &choice, 1).await?)
 }
 
 impl Stage<'_> {
@@ -264,7 +282,7 @@ impl Stage<'_> {
             if Instant::now() > end {
                 bail!("not within {TIMEOUT:?}:\n  {}", misses.join("\n  "));
             }
-            sleep(Duration::from_millis(50)).await;
+            sleep(if self.is_deadly { LOOK_SELDOM } else { LOOK }).await;
         }
         let end = Instant::now() + Duration::from_secs(expect.still_seconds);
         let versions = judge::versions(expect, &self.client).await?;

@@ -41,7 +41,19 @@ struct Story {
     scenario: Arc<Scenario>,
 }
 
-/// Stories that need nothing but the two daemons.
+/// Stories that are not told here, and why.
+const LEFT_OUT: &[(&str, &str)] = &[
+    (
+        "a-device-that-is-lost",
+        "it takes away the second device, and which one a pod gets is another one after a death",
+    ),
+    (
+        "attack-flood-of-annotations",
+        "its deaths are those of one pod a hundred times, and each run of it takes seconds",
+    ),
+];
+
+/// All stories that are told.
 fn stories() -> Result<Vec<Story>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("live");
     let part = std::env::var("KAI_LIVE").unwrap_or_default();
@@ -51,7 +63,8 @@ fn stories() -> Result<Vec<Story>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let scenario: Scenario =
             serde_saphyr::from_str(&fs::read_to_string(&path)?).with_context(|| name.clone())?;
-        if name.contains(&part) && scenario.needs_daemons_alone() {
+        let is_left_out = LEFT_OUT.iter().any(|(left_out, _)| *left_out == name);
+        if name.contains(&part) && !is_left_out {
             all.push(Story { name, scenario: Arc::new(scenario) });
         }
     }

@@ -1,5 +1,4 @@
-//! Every story of `tests/live`, on the embedded API server and, where there is one, on a real kube-apiserver. Those that
-//! need controllers of Kubernetes itself are told on the real one alone.
+//! Every story of `tests/live`, on the embedded API server and, where there is one, on a real kube-apiserver.
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
@@ -57,7 +56,7 @@ fn report(failures: &[String]) {
 async fn stories_come_true_on_the_embedded_server() -> Result<()> {
     init_log();
     let all = scenarios()?;
-    let chosen = all.iter().filter(|(name, story)| is_chosen(name) && !story.needs_controllers);
+    let chosen = all.iter().filter(|(name, _)| is_chosen(name));
     let told = chosen.map(|(name, scenario)| async move {
         let place = Place::embedded().await?;
         let result = run(scenario, &place).await;

@@ -1,4 +1,4 @@
-//! Admission for a story: the podgrouper under its own account, asked by the API server at a URL.
+//! Admission for a story: the podgrouper under its own account, asked by the API server at a URL; or one beside it.
 
 use std::time::Duration;
 
@@ -21,15 +21,24 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::Place;
+use crate::admission::{Address, Front};
 
 /// Time that it may take until the API server asks it.
 const ASKED_WITHIN: Duration = Duration::from_mins(1);
 
 /// Admission that is served.
 #[derive(Debug)]
-pub struct Admission {
-    stop: CancellationToken,
-    task: JoinHandle<Result<(), kai_podgrouper::Error>>,
+pub struct Admission(Who);
+
+/// Who answers.
+#[derive(Debug)]
+enum Who {
+    Podgrouper {
+        stop: CancellationToken,
+        task: JoinHandle<Result<(), kai_podgrouper::Error>>,
+    },
+    /// One that no death of the podgrouper touches.
+    Beside(#[expect(dead_code, reason = "it answers until it is dropped")] Option<Front>),
 }
 
 /// Serves admission, and waits until the API server asks it about pods.
@@ -50,32 +59,28 @@ pub async fn start_admission(place: &Place) -> Result<Admission> {
     let client = place.account(component::PODGROUPER).await?;
     let stop = CancellationToken::new();
     let task = tokio::spawn(kai_podgrouper::run(args, client, stop.clone()));
-    let admission = Admission { stop, task };
-    create_runtime_class(place.admin().await?).await?;
-    let pods: Api<Pod> = Api::default_namespaced(place.admin().await?);
-    let probe: Pod = serde_json::from_value(json!({
-        "metadata": {"name": "is-admission-there", "annotations": {(annotation::GPU_FRACTION): "0.5"}},
-        "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "main", "image": "busybox"}]},
-    }))?;
-    let rehearsal = PostParams { dry_run: true, ..PostParams::default() };
-    let end = Instant::now() + ASKED_WITHIN;
-    loop {
-        let seen = match pods.create(&rehearsal, &probe).await {
-            Ok(pod) if pod.annotations().contains_key(annotation::SHARED_GPU_CONFIG_MAP) => {
-                return Ok(admission);
-            }
-            Ok(_) => String::from("the API server does not ask"),
-            Err(error) => error.to_string(),
-        };
-        if admission.task.is_finished() {
-            admission.task.await?.context("admission ended")?;
-            bail!("admission ended without an error");
+    let admission = Admission(Who::Podgrouper { stop, task });
+    admission.asked(place).await
+}
+
+/// Serves admission beside the podgrouper, and waits until the API server asks it about pods.
+///
+/// # Errors
+/// When it does not start, or is not asked in time.
+pub(super) async fn start_beside(place: &Place) -> Result<Admission> {
+    let client = place.admin().await?;
+    let front = match place {
+        Place::Embedded(_) => {
+            Address::within().register(&client).await?;
+            None
         }
-        if Instant::now() > end {
-            bail!("admission not within {ASKED_WITHIN:?}: {seen}");
+        Place::Real(_) => {
+            let front = Front::start().await?;
+            front.address.register(&client).await?;
+            Some(front)
         }
-        sleep(Duration::from_millis(20)).await;
-    }
+    };
+    Admission(Who::Beside(front)).asked(place).await
 }
 
 /// The class that pods with a share of a GPU get: NVIDIA's operator installs it.
@@ -91,13 +96,45 @@ pub async fn create_runtime_class(client: Client) -> Result<()> {
 }
 
 impl Admission {
+    /// Waits until the API server asks it.
+    async fn asked(self, place: &Place) -> Result<Self> {
+        create_runtime_class(place.admin().await?).await?;
+        let pods: Api<Pod> = Api::default_namespaced(place.admin().await?);
+        let probe: Pod = serde_json::from_value(json!({
+            "metadata": {"name": "is-admission-there", "annotations": {(annotation::GPU_FRACTION): "0.5"}},
+            "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "main", "image": "busybox"}]},
+        }))?;
+        let rehearsal = PostParams { dry_run: true, ..PostParams::default() };
+        let end = Instant::now() + ASKED_WITHIN;
+        loop {
+            let seen = match pods.create(&rehearsal, &probe).await {
+                Ok(pod) if pod.annotations().contains_key(annotation::SHARED_GPU_CONFIG_MAP) => {
+                    return Ok(self);
+                }
+                Ok(_) => String::from("the API server does not ask"),
+                Err(error) => error.to_string(),
+            };
+            let is_over = matches!(&self.0, Who::Podgrouper { task, .. } if task.is_finished());
+            if is_over && let Who::Podgrouper { task, .. } = self.0 {
+                task.await?.context("admission ended")?;
+                bail!("admission ended without an error");
+            }
+            if Instant::now() > end {
+                bail!("admission not within {ASKED_WITHIN:?}: {seen}");
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Stops it, and has the API server ask nobody: stories without it follow.
     ///
     /// # Errors
     /// When it ended with one, or the configurations cannot be deleted.
     pub async fn stop(self, place: &Place) -> Result<()> {
-        self.stop.cancel();
-        self.task.await??;
+        if let Who::Podgrouper { stop, task } = self.0 {
+            stop.cancel();
+            task.await??;
+        }
         let client = place.admin().await?;
         let (all, now) = (ListParams::default(), DeleteParams::default());
         let mutating: Api<MutatingWebhookConfiguration> = Api::all(client.clone());

@@ -7,7 +7,7 @@ use http::{Method, Request, header};
 use http_body_util::BodyExt;
 use kai_podgrouper::admission::{
     review::{Context, Hook, Request as Question, Verdict, answer},
-    settings::{Flags, Settings},
+    settings::Settings,
 };
 use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
@@ -17,17 +17,14 @@ use super::{
     link::{Answer, Boxed, refusal},
     weather::Weather,
 };
+use crate::admission::settings;
 
 /// Admission does not answer at one pod in so many.
 const FAULT_IN: u64 = 60;
 
 /// Gives a client whose pods are admitted on the way to where `inner` leads.
 pub(super) fn client(inner: Client, seed: Seed, weather: &Arc<Weather>) -> Client {
-    let flags = Flags {
-        scheduler: kai_api::names::SCHEDULER_NAME.to_owned(),
-        queue_label: String::from("kai.scheduler/queue"),
-    };
-    let settings = Arc::new(Settings { gpu_sharing: true, ..Settings::of(None, &flags) });
+    let settings = Arc::new(settings());
     let state = Arc::new(Mutex::new((seed, 0_u64)));
     let weather = Arc::clone(weather);
     let service = tower::service_fn(move |request: Request<Body>| {
