@@ -4,6 +4,8 @@ pub(crate) mod pod;
 pub(crate) mod queue;
 pub(crate) mod zones;
 
+use std::sync::Arc;
+
 use crate::{
     base::{
         ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
@@ -12,7 +14,7 @@ use crate::{
     state::{
         State,
         changes::PodProgress,
-        rows::{GroupFacts, Nodes, Phase, PodStatus},
+        rows::{GroupFacts, Nodes, Phase, PodStatus, Told},
         shape,
         tree::Tree,
     },
@@ -35,7 +37,7 @@ impl State {
     pub(crate) fn apply(&mut self, delta: Delta) {
         assert!(self.log.is_empty(), "news come while nothing is tried");
         match delta {
-            Delta::Node(id, node) => self.node_told(id, Some(node)),
+            Delta::Node(id, node) => self.node_told(id, Some(Arc::from(node))),
             Delta::NodeGone(id) => self.node_told(id, None),
             Delta::Queue(id, queue) => self.queue_told(id, Some(queue)),
             Delta::QueueGone(id) => self.queue_told(id, None),
@@ -85,7 +87,7 @@ impl State {
         }
     }
 
-    fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut PodStatus, &PodStatus)) {
+    fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut PodStatus, &Told)) {
         let mut state = self.pods.status[pod].clone();
         change(&mut state, &self.pods[pod].told);
         if state != self.pods.status[pod] {
@@ -108,7 +110,7 @@ impl State {
         }
     }
 
-    fn node_told(&mut self, id: NodeId, node: Option<Box<Node>>) {
+    fn node_told(&mut self, id: NodeId, node: Option<Arc<Node>>) {
         if *self.nodes.facts.slot(id) == node {
             return;
         }
@@ -316,7 +318,7 @@ impl Nodes {
     }
 }
 
-impl PodStatus {
+impl Told {
     fn of(state: PodState) -> Self {
         let (phase, place) = match state {
             PodState::Gated => (Phase::Gated, None),
@@ -328,13 +330,20 @@ impl PodStatus {
             PodState::Succeeded => (Phase::Succeeded, None),
             PodState::Failed => (Phase::Failed, None),
         };
-        Self { phase, place, nominee: None }
+        Self { phase, place }
     }
 
+    /// The status of a pod of which nothing else is known.
+    fn status(&self) -> PodStatus {
+        PodStatus { phase: self.phase, place: self.place.clone(), nominee: None }
+    }
+}
+
+impl PodStatus {
     /// Decides what to believe when this is told: a plan that was made stands until news go further.
-    fn advance(self, told: &Self) -> Self {
+    fn advance(self, told: &Told) -> Self {
         let placed = self.phase == Phase::Binding && told.phase == Phase::Pending;
         let evicted = self.phase.leaves() && told.phase.is_active();
-        if placed || evicted { Self { nominee: None, ..self } } else { told.clone() }
+        if placed || evicted { Self { nominee: None, ..self } } else { told.status() }
     }
 }

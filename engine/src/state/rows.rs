@@ -1,6 +1,9 @@
 //! The tables of the cluster.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     base::{
@@ -32,7 +35,8 @@ use crate::{
 /// Facts of nodes, and what is derived from them.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Nodes {
-    pub(crate) facts: Column<NodeId, Option<Box<Node>>>,
+    /// Copies of a cluster share them.
+    pub(crate) facts: Column<NodeId, Option<Arc<Node>>>,
     /// Per node and lane: allocatable less what pods hold, leaving ones included. Derived; may be negative.
     pub(crate) idle: LaneTable<NodeId>,
     /// Per node and lane: what is leaving less what is kept for nominated pods. Derived; may be negative.
@@ -73,8 +77,8 @@ pub(crate) struct Nodes {
 const MEMORY_DEFAULT_MIB: u32 = 100;
 
 impl Nodes {
-    /// Copies of the nodes that there are, in the order of their ids.
-    pub(crate) fn told(&self) -> Vec<(NodeId, Box<Node>)> {
+    /// The nodes that there are, in the order of their ids.
+    pub(crate) fn told(&self) -> Vec<(NodeId, Arc<Node>)> {
         self.facts.iter().filter_map(|(id, node)| Some((id, node.clone()?))).collect()
     }
 
@@ -184,7 +188,8 @@ pub(crate) struct PodFacts {
     pub(crate) leaf: Option<u16>,
     pub(crate) has_claims: bool,
     is_nominated: bool,
-    rest: Box<PodRest>,
+    /// Copies of a cluster share it.
+    rest: Arc<PodRest>,
 }
 
 /// Facts of a pod that are seldom asked for.
@@ -199,7 +204,14 @@ pub(crate) struct PodRest {
     pub(crate) rank: PodRank,
     pub(crate) created: Timestamp,
     /// Its state as told last.
-    pub(crate) told: PodStatus,
+    pub(crate) told: Told,
+}
+
+/// The state of a pod as it was told: nobody tells what a plan keeps for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Told {
+    pub(crate) phase: Phase,
+    pub(crate) place: Option<Place>,
 }
 
 impl std::ops::Deref for PodFacts {
@@ -219,7 +231,7 @@ impl PodFacts {
             leaf: None,
             has_claims: !rest.claims.is_empty(),
             is_nominated: rest.nominated.is_some(),
-            rest: Box::new(rest),
+            rest: Arc::new(rest),
         }
     }
 

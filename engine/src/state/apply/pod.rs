@@ -6,7 +6,7 @@ use crate::{
     state::{
         State,
         changes::PodProgress,
-        rows::{PodFacts, PodRest, PodStatus},
+        rows::{PodFacts, PodRest, PodStatus, Told},
     },
     told::pod::{Owner, Pod},
 };
@@ -47,7 +47,7 @@ impl State {
 
     /// The facts of a pod, unless all of it is known.
     fn news_of(&mut self, id: PodId, pod: Pod) -> Option<PodFacts> {
-        let told = PodStatus::of(pod.state);
+        let told = Told::of(pod.state);
         let asks = if pod.claims.is_empty() {
             Vec::new()
         } else {
@@ -81,7 +81,7 @@ impl State {
 
     /// Decides what to believe of a pod of which this is told: a plan that was made stands until news go further.
     fn believed(&self, id: PodId, facts: &PodFacts) -> PodStatus {
-        let Some(old) = &self.pods.facts[id] else { return facts.told.clone() };
+        let Some(old) = &self.pods.facts[id] else { return facts.told.status() };
         let status = self.pods.status[id].clone();
         if old.told == facts.told { status } else { status.advance(&facts.told) }
     }

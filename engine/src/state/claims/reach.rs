@@ -1,6 +1,9 @@
 //! Devices that more than one node reaches, and counters that devices draw from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     base::ids::{ClaimId, Column, CounterId, NodeId, PodId, ReachId, SliceDeviceId, Symbol},
@@ -177,7 +180,7 @@ impl Nodes {
 
 /// Nodes by their value of a label.
 fn by_value(
-    facts: &Column<NodeId, Option<Box<Node>>>,
+    facts: &Column<NodeId, Option<Arc<Node>>>,
     key: Symbol,
 ) -> BTreeMap<Symbol, Vec<NodeId>> {
     let mut nodes: BTreeMap<Symbol, Vec<NodeId>> = BTreeMap::new();
