@@ -3,7 +3,14 @@
 mod stage;
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
+use http::{Request, Response};
+use kube::client::Body;
+use kubectl_kai::output::Output;
+use serde_json::{Value, json};
 use stage::Sandbox;
 
 /// Runs a command line; what it printed on stdout and on stderr.
@@ -40,7 +47,7 @@ fn one_workload_is_read_without_its_namespace() {
     run(&kubeconfig, "submit job urgent --gpu 8 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait urgent --for running --quiet");
     while !run(&kubeconfig, "explain one").0.contains("there are 2  [KAI1220]") {
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(200));
     }
     let before: Vec<_> =
         ["describe one", "explain one"].iter().map(|line| requests(&kubeconfig, line)).collect();
@@ -88,7 +95,7 @@ async fn a_user_of_one_namespace_is_told_what_the_scheduler_knows() {
     run(&kubeconfig, "submit job big --gpu 8 --workers 2 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait big --for running --quiet");
     run(&kubeconfig, "submit job more --gpu 8 --workers 2 --image busybox --quiet -- sleep 100000");
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(30);
     let expect = [
         "more waits: it needs 2 whole nodes at once, none is free  [KAI1203]",
         "Queue      default-queue: holds 16 · quota 0 · fair share 16",
@@ -99,8 +106,8 @@ async fn a_user_of_one_namespace_is_told_what_the_scheduler_knows() {
         if expect.iter().all(|line| said.contains(line)) {
             break;
         }
-        assert!(std::time::Instant::now() < end, "ana is told:\n{said}");
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(Instant::now() < end, "ana is told:\n{said}");
+        std::thread::sleep(Duration::from_millis(200));
     }
     let (list, _) = run(&kubeconfig, "list --as ana -o jsonpath={.items[*].message}");
     assert!(list.contains("it needs 2 whole nodes at once, none is free"), "{list}");
@@ -126,16 +133,16 @@ async fn a_user_of_one_namespace_has_her_questions_answered() {
     run(&kubeconfig, "queues create other --gpu-quota 8 --yes --quiet");
     run(&kubeconfig, "submit job kept -q team --gpu 8 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait kept --for running --quiet");
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(2));
     run(&kubeconfig, "submit job lent -q team --gpu 8 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait lent --for running --quiet");
     run(&kubeconfig, "submit job owner -q other --gpu 8 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait owner --for running --quiet");
     run(&kubeconfig, "submit job more -q team --gpu 8 --image busybox --quiet -- sleep 100000");
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(30);
     while !run(&kubeconfig, "explain more").0.contains("[KAI1221]") {
-        assert!(std::time::Instant::now() < end, "the scheduler says why");
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(Instant::now() < end, "the scheduler says why");
+        std::thread::sleep(Duration::from_millis(200));
     }
     // Each question, its command, what the first three lines answer, and what is said not to be known.
     for (question, line, exits, answer, unknown) in [
@@ -198,10 +205,10 @@ fn what_is_often_asked_takes_few_requests() {
     run(&kubeconfig, "submit job holds --gpu 8 --image busybox --quiet -- sleep 100000");
     run(&kubeconfig, "wait holds --for running --quiet");
     run(&kubeconfig, "submit job waits --gpu 8 --image busybox --quiet -- sleep 100000");
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(30);
     while !run(&kubeconfig, "queues default-queue --no-headers").0.contains(" 8 / ") {
-        assert!(std::time::Instant::now() < end, "the queue's status says what it holds");
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(Instant::now() < end, "the queue's status says what it holds");
+        std::thread::sleep(Duration::from_millis(200));
     }
     let of_queue = requests(&kubeconfig, "queues default-queue");
     assert_eq!(of_queue.values().sum::<usize>(), 1, "{of_queue:#?}");
@@ -260,4 +267,97 @@ fn pods_are_printed_page_by_page_and_none_twice_or_never() {
     // A list leaves this field out, but for somebody who asks for it.
     let (names, _) = run(&kubeconfig, "list --field-selector spec.dnsPolicy=ClusterFirst -o name");
     assert_eq!(names.lines().count(), PODS);
+}
+
+/// What a command printed.
+#[derive(Clone, Default)]
+struct Printed(Arc<Mutex<Vec<u8>>>);
+
+impl Printed {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("nobody panics with it")).into_owned()
+    }
+}
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panics with it").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A page of a list, with the token of the one after it.
+fn page(items: &[Value], next: &str) -> Value {
+    json!({"metadata": {"continue": next}, "items": items})
+}
+
+/// What a server answers that has a job, a `PodGroup` and a pod of each of these names: the last `PodGroup` is on a page
+/// of its own.
+fn answer(path: &str) -> Value {
+    let names = ["a", "b", "c"];
+    let job = |name: &str| json!({"metadata": {"name": name, "namespace": "default", "uid": format!("job-{name}")}});
+    let group = |name: &str| {
+        let top = format!("group: batch\nversion: v1\nkind: Job\nname: {name}\nuid: job-{name}\n");
+        json!({"metadata": {"name": format!("pg-{name}"), "namespace": "default",
+            "annotations": {"kai.scheduler/top-owner-metadata": top}}, "spec": {"queue": format!("queue-{name}")}})
+    };
+    let pod = |name: &str| {
+        json!({"metadata": {"name": format!("{name}-0"), "namespace": "default", "uid": format!("pod-{name}"),
+            "annotations": {"pod-group-name": format!("pg-{name}")}}, "status": {"phase": "Pending"}})
+    };
+    let is_last = path.contains("continue=");
+    if path.contains("/podgroups?") {
+        let groups = names.map(group);
+        return if is_last { page(&groups[2..], "") } else { page(&groups[..2], "last") };
+    }
+    if path.contains("/pods?") {
+        let pods = names.map(pod);
+        return if is_last { page(&pods[2..], "") } else { page(&pods[..2], "last") };
+    }
+    if path.contains("/jobs?") { page(&names.map(job), "") } else { page(&[], "") }
+}
+
+/// Runs a command against that server, whose last `PodGroup` comes only when a pod was printed. Returns what was printed,
+/// and whether a pod was by then.
+async fn listed(words: &[&str], is_awaited: bool) -> (String, bool) {
+    let (printed, was_first) = (Printed::default(), Arc::new(Mutex::new(false)));
+    let (shown, first) = (printed.clone(), Arc::clone(&was_first));
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (shown, first) = (shown.clone(), Arc::clone(&first));
+        let path = request.uri().to_string();
+        async move {
+            if is_awaited && path.contains("/podgroups?") && path.contains("continue=") {
+                let end = Instant::now() + Duration::from_secs(10);
+                while !shown.text().contains("a-0") && Instant::now() < end {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                *first.lock().expect("nobody panics with it") = shown.text().contains("a-0");
+            }
+            let body = Body::from(answer(&path).to_string().into_bytes());
+            Ok::<_, kube::Error>(Response::new(body))
+        }
+    });
+    let client = kube::Client::new(service, "default");
+    let out = Output::given(Box::new(printed.clone()), Box::new(printed.clone()));
+    let mut context = kubectl_kai::Context::given(client, "default", out);
+    let argv = ["kubectl-kai"].iter().chain(words).map(Into::into).collect();
+    let exit = kubectl_kai::run(argv, &mut context).await;
+    assert_eq!(exit, kubectl_kai::error::Exit::Ok, "{}", printed.text());
+    (printed.text(), *was_first.lock().expect("nobody panics with it"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pods_are_printed_before_the_last_pod_group_is_read() {
+    let (read, is_first) = listed(&["list", "--pods"], true).await;
+    assert!(is_first, "the first row waited for all PodGroups:\n{read}");
+    let (whole, _) = listed(&["list", "--pods", "--limit", "9"], false).await;
+    assert_eq!(read, whole);
+    let rows: Vec<Vec<&str>> =
+        read.lines().skip(1).map(|line| line.split_whitespace().take(3).collect()).collect();
+    let expect = ["a", "b", "c"].map(|name| format!("{name}-0 {name} queue-{name}"));
+    assert!(rows.iter().map(|row| row.join(" ")).eq(expect), "{read}");
 }

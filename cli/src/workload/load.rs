@@ -1,5 +1,6 @@
 //! Reads what there is, at most two requests a kind, and puts it together.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use futures::future::{join, join_all};
@@ -122,30 +123,9 @@ async fn objects(
     namespace: Option<&str>,
     detail: Detail,
 ) -> Result<(Objects, Vec<String>), Failure> {
-    let is_builtin = |kind: &Kind| matches!(kind.group, "" | "batch" | "apps");
-    let groups = async {
-        let builtin = join_all(
-            KINDS
-                .iter()
-                .filter(|k| is_builtin(k))
-                .map(|k| one_kind(k, k.best(), cluster, namespace, detail)),
-        );
-        let custom = async {
-            let groups: HashMap<String, Vec<String>> =
-                cluster.groups().await?.into_iter().collect();
-            let served = KINDS.iter().filter(|kind| !is_builtin(kind)).filter_map(|kind| {
-                let versions = groups.get(kind.group)?;
-                let version =
-                    kind.versions.iter().find(|v| versions.iter().any(|served| served == *v))?;
-                Some(one_kind(kind, kind.resource(version), cluster, namespace, detail))
-            });
-            Ok::<_, Failure>(join_all(served).await)
-        };
-        let (builtin, custom) = join(builtin, custom).await;
-        Ok::<_, Failure>(builtin.into_iter().chain(custom?).collect::<Vec<_>>())
-    };
+    let read = |kind, resource| one_kind(kind, resource, cluster, namespace, detail);
     let (mut objects, mut hidden) = (Vec::new(), Vec::new());
-    for (kind, resource, found) in groups.await? {
+    for (kind, resource, found) in each_kind(cluster, read).await? {
         match found {
             Ok(Some(items)) => {
                 objects.extend(items.into_iter().map(|item| (kind, resource.clone(), item)));
@@ -158,6 +138,31 @@ async fn objects(
     Ok((objects, hidden))
 }
 
+/// Reads every known kind that may be served and whose objects can name a queue, all at once.
+pub(super) async fn each_kind<R, F: Future<Output = R>>(
+    cluster: &Cluster,
+    read: impl Fn(&'static Kind, Resource) -> F,
+) -> Result<Vec<R>, Failure> {
+    let is_builtin = |kind: &&Kind| matches!(kind.group, "" | "batch" | "apps");
+    // Pods are read by their scheduler, and the other two only ever belong to something else.
+    let is_listed = |kind: &&Kind| !matches!(kind.name, "Pod" | "ReplicaSet" | "TrainingRuntime");
+    let (builtin, custom): (Vec<&Kind>, Vec<&Kind>) =
+        KINDS.iter().filter(is_listed).partition(is_builtin);
+    let builtin = join_all(builtin.into_iter().map(|kind| read(kind, kind.best())));
+    let custom = async {
+        let groups: HashMap<String, Vec<String>> = cluster.groups().await?.into_iter().collect();
+        let served = custom.into_iter().filter_map(|kind| {
+            let versions = groups.get(kind.group)?;
+            let version =
+                kind.versions.iter().find(|v| versions.iter().any(|served| served == *v))?;
+            Some(read(kind, kind.resource(version)))
+        });
+        Ok::<_, Failure>(join_all(served).await)
+    };
+    let (builtin, custom) = join(builtin, custom).await;
+    Ok(builtin.into_iter().chain(custom?).collect())
+}
+
 type Found = (&'static Kind, Resource, Result<Option<Vec<Value>>, Failure>);
 
 async fn one_kind(
@@ -167,27 +172,31 @@ async fn one_kind(
     namespace: Option<&str>,
     detail: Detail,
 ) -> Found {
-    // Pods are read by their scheduler, and these two only ever belong to something else.
-    if matches!(kind.name, "Pod" | "ReplicaSet" | "TrainingRuntime") {
-        return (kind, resource, Ok(None));
-    }
     let call = Call::new("list", &resource).namespace(namespace);
-    let mut found =
-        cluster.list_in(&call, &Select { labels: names::QUEUE, fields: "" }, detail).await;
+    let mut found = cluster.list_in(&call, &of_queues(), detail).await;
     if let Ok(Some(items)) = &mut found {
-        // Items of a list do not say what they are.
-        for item in items {
-            item["apiVersion"] = resource.api_version().into();
-            item["kind"] = resource.kind.clone().into();
-        }
+        items.iter_mut().for_each(|item| name_kind(item, &resource));
     }
     (kind, resource, found)
+}
+
+/// Selects the objects that name a queue.
+pub(super) fn of_queues() -> Select<'static> {
+    Select { labels: names::QUEUE, fields: "" }
+}
+
+/// Writes into an item of a list what it is, which items do not say.
+pub(super) fn name_kind(item: &mut Value, resource: &Resource) {
+    item["apiVersion"] = resource.api_version().into();
+    item["kind"] = resource.kind.clone().into();
 }
 
 /// Puts objects, groups and pods together. Pure.
 pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -> Vec<Workload> {
     let mut assembly = Assembly::default();
-    assembly.add_objects(objects);
+    for (_, resource, object) in objects {
+        assembly.add_object(resource, object);
+    }
     for pod in &pods {
         assembly.note_controller(pod);
     }
@@ -249,8 +258,8 @@ pub(super) struct Assembly {
     makers: HashMap<String, String>,
     /// The controllers of pods, by the pod's UID.
     controllers: HashMap<String, Value>,
-    /// (namespace, `PodGroup`) to workload.
-    by_group: HashMap<(String, String), usize>,
+    /// (namespace, `PodGroup`) to workload, and the place among its groups.
+    by_group: HashMap<(String, String), (usize, usize)>,
     /// (namespace, label, value) to workload.
     by_label: HashMap<(String, &'static str, String), usize>,
 }
@@ -271,17 +280,29 @@ impl Assembly {
         at
     }
 
-    /// Adds objects, and notes which of them others made.
-    pub(super) fn add_objects(&mut self, objects: Objects) {
-        for (_, resource, object) in objects {
-            match maker(&object) {
-                Some(maker) => {
-                    let uid = text(&object["metadata"]["uid"]).to_owned();
-                    self.makers.insert(uid, maker.to_owned());
-                }
-                None => self.add_object(resource, object),
-            }
+    /// Adds an object, or notes that another one made it.
+    pub(super) fn add_object(&mut self, resource: Resource, object: Value) {
+        if let Some(maker) = maker(&object) {
+            let uid = text(&object["metadata"]["uid"]).to_owned();
+            self.makers.insert(uid, maker.to_owned());
+            return;
         }
+        self.add(Workload {
+            resource,
+            namespace: text(&object["metadata"]["namespace"]).into(),
+            name: text(&object["metadata"]["name"]).into(),
+            uid: text(&object["metadata"]["uid"]).into(),
+            queue: queue_label(&object).into(),
+            created: created(&object),
+            object: Some(object),
+            ..Workload::default()
+        });
+    }
+
+    /// Tells whether an object was added.
+    pub(super) fn has(&self, object: &Value) -> bool {
+        let uid = text(&object["metadata"]["uid"]);
+        self.by_uid.contains_key(uid) || self.makers.contains_key(uid)
     }
 
     /// Notes whose a pod is before groups are added. A pod that its controller's kind groups one by one owns its
@@ -317,33 +338,34 @@ impl Assembly {
         (self.workloads[at].resource.kind == "TrainJob").then_some(at)
     }
 
-    fn add_object(&mut self, resource: Resource, object: Value) {
-        self.add(Workload {
-            resource,
-            namespace: text(&object["metadata"]["namespace"]).into(),
-            name: text(&object["metadata"]["name"]).into(),
-            uid: text(&object["metadata"]["uid"]).into(),
-            queue: queue_label(&object).into(),
-            created: created(&object),
-            object: Some(object),
-            ..Workload::default()
-        });
+    /// Says whose a group is: the controller of the pod that owns it, else its first owner and its top owner.
+    fn whose<'g>(&self, group: &'g Value) -> (Cow<'g, Value>, BTreeMap<String, String>) {
+        let owner = &group["metadata"]["ownerReferences"][0];
+        let top = top_owner(group);
+        let is_pod = top.get("kind").is_some_and(|kind| kind == "Pod");
+        match self.controllers.get(text(&owner["uid"])).filter(|_| is_pod) {
+            Some(controller) => (Cow::Owned(controller.clone()), BTreeMap::new()),
+            None => (Cow::Borrowed(owner), top),
+        }
     }
 
+    /// Tells whether the workload of a group is known and stays what it is, whatever else is added.
+    pub(super) fn is_settled(&self, group: &Value) -> bool {
+        let (owner, top) = self.whose(group);
+        // Pods are not among the objects that may come yet.
+        let is_pod = top.get("kind").is_some_and(|kind| kind == "Pod");
+        let uid = top.get("uid").map(String::as_str).filter(|uid| !uid.is_empty());
+        is_pod || self.at_or_above(uid.unwrap_or_else(|| text(&owner["uid"]))).is_some()
+    }
+
+    /// Adds a group to its workload, which is added where it is a new one.
     pub(super) fn add_group(&mut self, group: Value) {
         let namespace = text(&group["metadata"]["namespace"]).to_owned();
         let name = text(&group["metadata"]["name"]).to_owned();
-        let owner = &group["metadata"]["ownerReferences"][0];
-        let top = top_owner(&group);
-        let is_pod = top.get("kind").is_some_and(|kind| kind == "Pod");
-        let above = self.controllers.get(text(&owner["uid"])).filter(|_| is_pod).cloned();
-        let (owner, top) = match &above {
-            Some(controller) => (controller, BTreeMap::new()),
-            None => (owner, top),
-        };
+        let (owner, top) = self.whose(&group);
         let uids = [top.get("uid").map_or("", String::as_str), text(&owner["uid"])];
         let known = uids.iter().find_map(|uid| self.at_or_above(uid));
-        let known = known.or_else(|| self.train_job_of(owner, &namespace));
+        let known = known.or_else(|| self.train_job_of(&owner, &namespace));
         let queue = text(&group["spec"]["queue"]).to_owned();
         let at = known.unwrap_or_else(|| {
             let get = |key: &str| top.get(key).filter(|v| !v.is_empty()).cloned();
@@ -371,12 +393,20 @@ impl Assembly {
                 ..Workload::default()
             })
         });
-        self.by_group.insert((namespace, name), at);
+        drop(owner);
+        let workload = &mut self.workloads[at];
+        self.by_group.insert((namespace, name), (at, workload.groups.len()));
         // What the scheduler acts on is the PodGroup's queue.
         if !queue.is_empty() {
-            self.workloads[at].queue = queue;
+            workload.queue = queue;
         }
-        self.workloads[at].groups.push(group);
+        workload.groups.push(group);
+    }
+
+    /// Finds the group of this namespace and name.
+    pub(super) fn group(&self, key: &(String, String)) -> Option<&Value> {
+        let (at, place) = self.by_group.get(key)?;
+        self.workloads[*at].groups.get(*place)
     }
 
     /// Returns the number of the workload that a pod is of, which is added where it tells of a new one.
@@ -395,7 +425,7 @@ impl Assembly {
         let known = self
             .by_group
             .get(&(namespace.clone(), group))
-            .copied()
+            .map(|(at, _)| *at)
             .or_else(|| self.at_or_above(owner_uid))
             .or_else(by_label);
         known.unwrap_or_else(|| self.add(Workload::of_pod(pod)))

@@ -1,12 +1,14 @@
 //! `list --pods`: the pods of workloads.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use futures::future::join;
+use futures::future::join3;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::{hidden_warning, place};
 use crate::cluster::json::text;
@@ -20,7 +22,7 @@ use crate::print::format::Format;
 use crate::print::parts::Parts;
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
-use crate::workload::members::{self, Members};
+use crate::workload::members::{self, Makers, Members, Owner};
 use crate::workload::pod::{self, Pod};
 use crate::workload::{Workload, created};
 
@@ -32,7 +34,7 @@ pub(crate) struct Listed {
     namespace: String,
     /// Name of its workload.
     workload: String,
-    /// Queue of its workload.
+    /// Queue of its `PodGroup`; of its workload where it has none.
     queue: String,
     #[serde(flatten)]
     pod: Pod,
@@ -52,7 +54,7 @@ const COLUMNS: &[Column] = &[
 
 /// A line for each pod; its data are those of [`data`].
 pub(super) fn report(workloads: &[Workload], all_namespaces: bool) -> Report {
-    let rows = all(workloads).into_iter().map(|(workload, pod)| row(workload, pod, all_namespaces));
+    let rows = all(workloads).into_iter().map(|(owner, pod)| row(&owner, pod, all_namespaces));
     let table = Table { columns: columns(all_namespaces), rows: rows.collect() };
     Report::new("PodList", json!({ "items": [] }), Body::Table(table))
 }
@@ -61,15 +63,15 @@ fn columns(all_namespaces: bool) -> Vec<Column> {
     COLUMNS[usize::from(!all_namespaces)..].to_vec()
 }
 
-fn row(workload: &Workload, pod: &Value, all_namespaces: bool) -> Row {
+fn row(owner: &Owner<'_>, pod: &Value, all_namespaces: bool) -> Row {
     let name = text(&pod["metadata"]["name"]);
-    let cells = cells(workload, pod).into_iter().skip(usize::from(!all_namespaces)).collect();
+    let cells = cells(owner, pod).into_iter().skip(usize::from(!all_namespaces)).collect();
     Row::new(format!("pod/{name}"), cells)
-        .keyed(format!("{}/{name}", workload.namespace))
+        .keyed(format!("{}/{name}", owner.workload.namespace))
         .labelled(pod["metadata"]["labels"].as_object())
 }
 
-/// Prints a line for each pod, page by page as they are read.
+/// Prints a line for each pod, page by page, each page once it is known whose its pods are.
 ///
 /// # Errors
 /// The server cannot be asked, pods may not be read, KAI is not installed, or stdout cannot be written.
@@ -83,64 +85,135 @@ pub(super) async fn print_as_read(
     let (resource, ours) = (names::pods(), members::scheduled_by_us());
     let call = Call::new("list", &resource).namespace(scope.as_deref());
     let select = Select { fields: &ours, ..Select::default() };
-    let (sender, pages) = tokio::sync::mpsc::unbounded_channel();
-    let take = move |part| match sender.send(part) {
-        Ok(()) => ControlFlow::Continue(()),
-        // Nobody prints them any more.
-        Err(_) => ControlFlow::Break(()),
+    let (sender, news) = tokio::sync::mpsc::unbounded_channel();
+    let makers = {
+        let (cluster, scope, sender) = (&cluster, scope.as_deref(), sender.clone());
+        async move {
+            let hidden =
+                members::read(cluster, scope, |made| give(&sender, News::Makers(made))).await;
+            give(&sender, News::End(hidden))
+        }
     };
-    let read = cluster.parts(&call, &select, Detail::Row, take);
-    let all_namespaces = context.globals.all_namespaces;
+    let pods =
+        cluster.parts(&call, &select, Detail::Row, move |part| give(&sender, News::Pods(part)));
+    let mut pages = Pages::new(context.globals.all_namespaces);
     let print = async {
         // Moved in, so that who reads stops when this does.
-        let mut pages = pages;
-        let mut members = Members::read(&cluster, scope.as_deref()).await?;
+        let mut news = news;
         let mut parts = Parts::new(format, list, &context.out);
-        let (mut last, mut is_again) = (String::new(), false);
-        while let Some(page) = pages.recv().await {
-            let Part::Objects(mut pods) = page else {
-                is_again = true;
-                continue;
-            };
-            pods.retain(|pod| !is_again || key(pod) > last);
-            last = pods.last().map_or(last, key);
-            let rows = pods.iter().map(|pod| row(members.workload_of(pod), pod, all_namespaces));
-            let table = Table { columns: columns(all_namespaces), rows: rows.collect() };
-            parts.print(&table, &mut context.out)?;
+        while let Some(news) = news.recv().await {
+            pages.take(news)?;
+            while let Some(table) = pages.next() {
+                parts.print(&table, &mut context.out)?;
+            }
         }
-        Ok::<_, Error>(members)
+        Ok::<_, Error>(())
     };
-    let (read, printed) = join(read, print).await;
-    let members = printed?;
+    let (_, read, printed) = join3(makers, pods, print).await;
+    printed?;
     read.map_err(|failure| cluster.explain(&call, &failure))?;
-    if members.is_empty() {
+    if pages.members.is_empty() {
         check_namespace(scope.as_deref(), &cluster).await?;
         if format.is_table() {
             context.out.talk(&format!("no workloads in {}", place(scope.as_deref())));
         }
     }
-    if let Some(warning) = hidden_warning(&members.hidden) {
+    if let Some(warning) = hidden_warning(&pages.hidden) {
         context.out.warn(&warning);
     }
     Ok(Exit::Ok)
 }
 
+/// Says what was read.
+enum News {
+    Pods(Part),
+    Makers(Makers),
+    /// All that makes and groups pods was given, but for kinds that the user may not list.
+    End(Result<Vec<String>, Error>),
+}
+
+/// Gives away what was read; says to stop where nobody prints any more.
+fn give(sender: &UnboundedSender<News>, news: News) -> ControlFlow<()> {
+    if sender.send(news).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// Pages of pods that were read and are not printed yet: they are printed as they were read, so that the columns of a
+/// table do not depend on what was read first.
+#[derive(Debug)]
+struct Pages {
+    members: Members,
+    hidden: Vec<String>,
+    waiting: VecDeque<VecDeque<Value>>,
+    /// Rows of the first page that waits.
+    rows: Vec<Row>,
+    /// The key of the last pod that was taken in.
+    last: String,
+    /// Pods came again from the first.
+    is_again: bool,
+    all_namespaces: bool,
+}
+
+impl Pages {
+    fn new(all_namespaces: bool) -> Self {
+        Self {
+            members: Members::default(),
+            hidden: Vec::new(),
+            waiting: VecDeque::new(),
+            rows: Vec::new(),
+            last: String::new(),
+            is_again: false,
+            all_namespaces,
+        }
+    }
+
+    /// Takes in what was read.
+    fn take(&mut self, news: News) -> Result<(), Error> {
+        match news {
+            News::Pods(Part::Again) => self.is_again = true,
+            News::Pods(Part::Objects(mut pods)) => {
+                pods.retain(|pod| !self.is_again || key(pod) > self.last);
+                if let Some(last) = pods.last() {
+                    self.last = key(last);
+                }
+                self.waiting.push_back(pods.into());
+            }
+            News::Makers(makers) => self.members.add(makers),
+            News::End(hidden) => {
+                self.hidden = hidden?;
+                self.members.finish();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the next page, once it is known whose its pods are.
+    fn next(&mut self) -> Option<Table> {
+        let page = self.waiting.front_mut()?;
+        while let Some(pod) = page.front() {
+            let owner = self.members.owner(pod)?;
+            self.rows.push(row(&owner, pod, self.all_namespaces));
+            page.pop_front();
+        }
+        self.waiting.pop_front();
+        let rows = std::mem::take(&mut self.rows);
+        Some(Table { columns: columns(self.all_namespaces), rows })
+    }
+}
+
 /// The data of each pod.
 pub(super) fn data(workloads: &[Workload]) -> Value {
-    let listed = |(workload, pod): (&Workload, &Value)| Listed {
-        namespace: workload.namespace.clone(),
-        workload: workload.label(),
-        queue: workload.queue.clone(),
+    let listed = |(owner, pod): (Owner<'_>, &Value)| Listed {
+        namespace: owner.workload.namespace.clone(),
+        workload: owner.workload.label(),
+        queue: owner.queue.to_owned(),
         pod: pod::data(pod),
     };
     json!({ "items": all(workloads).into_iter().map(listed).collect::<Vec<_>>() })
 }
 
 /// The pods of workloads in the order of the server, in which they are printed as they are read.
-fn all(workloads: &[Workload]) -> Vec<(&Workload, &Value)> {
-    let pods =
-        workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)));
-    let mut all: Vec<(&Workload, &Value)> = pods.collect();
+fn all(workloads: &[Workload]) -> Vec<(Owner<'_>, &Value)> {
+    let mut all: Vec<(Owner<'_>, &Value)> = workloads.iter().flat_map(members::owned).collect();
     all.sort_by_cached_key(|(_, pod)| key(pod));
     all
 }
@@ -151,14 +224,15 @@ fn key(pod: &Value) -> String {
     format!("{}/{}", text(&meta["namespace"]), text(&meta["name"]))
 }
 
-fn cells(workload: &Workload, pod: &Value) -> Vec<Cell> {
+fn cells(owner: &Owner<'_>, pod: &Value) -> Vec<Cell> {
+    let Owner { workload, queue } = *owner;
     let node = text(&pod["spec"]["nodeName"]);
     let age = created(pod).map(|then| Timestamp::now().as_second() - then.as_second());
     vec![
         workload.namespace.as_str().into(),
         text(&pod["metadata"]["name"]).into(),
         workload.name.as_str().into(),
-        workload.queue.as_str().into(),
+        queue.into(),
         pod::status(pod).into(),
         if node.is_empty() { "-" } else { node }.into(),
         gpu::ask(pod).into(),
