@@ -143,7 +143,7 @@ pub struct Run {
     pub decided: Timestamp,
 }
 
-/// Says whether a kind has to be listed again: something that was left out when it was read matters now.
+/// Says whether a kind is listed, or has to be: something that was left out when it was read matters now.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Awaited {
     /// It has not.
@@ -286,7 +286,9 @@ impl Run {
                 Event::Begin(kind) => {
                     self.ingest.begin(kind);
                     let awaited = &mut self.awaited[kind.index()];
-                    if *awaited != Awaited::No {
+                    // In a list an object may come before one that is older and that was not heard of: what fills a node
+                    // after who waits for it.
+                    if *awaited != Awaited::No || kind.is_required() {
                         *awaited = Awaited::Begun;
                     }
                     continue;
