@@ -4,6 +4,7 @@
 //! never gate. B20: pods that wait, from the scheduler's start to its last bind, beside
 //! kube-scheduler without client limits in the same run. B22: pods that come at a steady rate, from
 //! the request that creates one to its node. B22-share: the same of pods that share GPUs beside others.
+//! B27, B28, B30 and B31: both daemons on a large cluster ([`scale`]).
 //! Source: docs/performance.md, the scheduler on a real API server.
 
 use std::{
@@ -13,17 +14,26 @@ use std::{
     time::{Duration, Instant},
 };
 
+#[path = "live/fill.rs"]
+mod fill;
 #[path = "live/load.rs"]
 mod load;
 #[path = "live/plane.rs"]
 mod plane;
+#[path = "live/process.rs"]
+mod process;
+#[path = "live/scale.rs"]
+mod scale;
 
 use load::{Kind, Load};
 use plane::{Child, Plane};
+use scale::Scale;
 
 const LIST: &str = r#"{"id":"B20","sizes":[4000],"slope_max":null,"what":"one-GPU pods on size/8 nodes, start to last bind","live":true}
 {"id":"B22","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, create to bound","live":true}
-{"id":"B22-share","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, each a share of a GPU that is reserved","live":true}"#;
+{"id":"B22-share","sizes":[100],"slope_max":null,"what":"pods a second for 10 s, each a share of a GPU that is reserved","live":true}
+{"id":"B27","sizes":[10000],"slope_max":null,"what":"nodes, up to ten pods of 4 KB on each: memory, cold start (B28), all watches expire (B30), idling (B31)","live":true,"also":["B28","B30","B31"]}
+{"id":"B27-large","sizes":[10000],"slope_max":null,"what":"nodes, up to three pods of 15 KB on each: memory and cold start (B28)","live":true,"also":["B28-large"]}"#;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,12 +44,31 @@ fn main() -> Result<()> {
         ["B20", size] => runtime.block_on(fill(number(size)?)),
         ["B22", rate] => runtime.block_on(arrivals("B22", number(rate)?, Kind::Whole)),
         ["B22-share", rate] => runtime.block_on(arrivals("B22-share", number(rate)?, Kind::Share)),
+        ["B27", nodes] => runtime.block_on(scale::run(Scale {
+            suffix: "",
+            nodes: number(nodes)?,
+            pod_bytes: 4_000,
+            steps: &[1, 3, 10],
+            is_whole: true,
+        })),
+        ["B27-large", nodes] => runtime.block_on(scale::run(Scale {
+            suffix: "-large",
+            nodes: number(nodes)?,
+            pod_bytes: 15_000,
+            steps: &[1, 2, 3],
+            is_whole: false,
+        })),
         // `cargo bench` of the workspace runs every target; without an order there is nothing to do.
         _ => writeln!(
             std::io::stderr(),
-            "usage: live --list | B20 PODS | B22 PODS_PER_SECOND | B22-share PODS_PER_SECOND"
+            "usage: live --list | B20 PODS | B22 PODS_PER_SECOND | B22-share PODS_PER_SECOND | B27 NODES | B27-large NODES"
         ),
     }
+}
+
+/// Says how far a long run is.
+fn say(line: &str) -> Result<()> {
+    writeln!(std::io::stderr(), "{line}")
 }
 
 fn number(text: &str) -> Result<u32> {
@@ -95,9 +124,13 @@ async fn arrivals(id: &str, rate: u32, kind: Kind) -> Result<()> {
 }
 
 fn start_scheduler(plane: &Plane) -> Result<Child> {
+    plane.spawn("kai-scheduler", scheduler(plane))
+}
+
+fn scheduler(plane: &Plane) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kai-scheduler"));
     command.arg("--kubeconfig").arg(plane.kubeconfig()).arg("--listen-address=127.0.0.1:0");
-    plane.spawn("kai-scheduler", command)
+    command
 }
 
 /// kube-scheduler as fast as it goes: no client limits.

@@ -4,15 +4,18 @@
 //! Core benchmarks (B01-B14) are programs of `engine`, B43 reads snapshots and is one of `scheduler`; instructions and
 //! allocations are counted by callgrind, which repeats exactly. Where a program tells a bound of its memory, that gates
 //! too.
-//! Live ones (B20, B22) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`.
+//! Live ones (B20 to B31) need `KUBEBUILDER_ASSETS` and are run by the `live` bench of `scheduler`; how their memory
+//! grows is told in bytes for each unit of size.
 
 mod count;
 mod gate;
 mod measure;
 mod slope;
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::repository::print;
 use count::Counts;
@@ -36,23 +39,22 @@ pub(crate) struct Arguments {
     /// Only wall times, without callgrind
     #[arg(long, conflicts_with_all = ["gate", "accept"])]
     wall: bool,
+    /// This size instead of those that each benchmark has
+    #[arg(long, value_name = "N", conflicts_with_all = ["gate", "accept"])]
+    size: Option<u64>,
 }
 
 /// One measured size of one benchmark.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Line {
-    id: String,
     size: u64,
-    wall_ms: f64,
+    #[serde(flatten)]
+    measured: Measured,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     allocations: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<String>,
-    /// The most memory that the process had, and may have.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    peak_mib: Option<u64>,
+    /// The most memory that the process may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_mib_max: Option<u64>,
 }
@@ -76,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut growths = Vec::new();
     for entry in entries {
         let measured = measure_entry(entry, &counts, arguments)?;
-        growths.extend(growth(entry, &measured));
+        growths.extend(self::growths(entry, &measured));
         lines.extend(measured);
     }
     for growth in &growths {
@@ -90,21 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn measure_entry(entry: &Entry, counts: &Counts<'_>, arguments: &Arguments) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
-    for &size in &entry.sizes {
+    let asked = arguments.size.map(|size| vec![size]);
+    for &size in asked.as_ref().unwrap_or(&entry.sizes) {
         let count = counts.get(&(entry.id.as_str(), size));
-        let instructions = count.map(|count| count.instructions);
-        let allocations = count.map(|count| count.allocations);
-        for Measured { id, wall_ms, proof, peak_mib } in Catalogue::wall_ms(entry, size)? {
-            let peak_mib_max = entry.peak_mib_max;
+        for measured in Catalogue::measure(entry, size)? {
             let line = Line {
-                id,
-                size,
-                wall_ms,
-                instructions,
-                allocations,
-                proof,
-                peak_mib,
-                peak_mib_max,
+                size: measured.size.unwrap_or(size),
+                measured,
+                instructions: count.map(|count| count.instructions),
+                allocations: count.map(|count| count.allocations),
+                peak_mib_max: entry.peak_mib_max,
             };
             show(&line, arguments.json)?;
             lines.push(line);
@@ -117,14 +114,19 @@ fn show(line: &Line, json: bool) -> Result<()> {
     if json {
         return print(&serde_json::to_string(line)?);
     }
-    let text = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |one| one.to_string());
-    let (counted, allocated) = (text(line.instructions), text(line.allocations));
-    let Line { id, size, wall_ms, .. } = line;
-    let proof = line.proof.as_ref().map_or_else(String::new, |proof| format!("  {proof}"));
-    let peak = line.peak_mib.map_or_else(String::new, |peak| format!("  peak {peak} MiB"));
-    print(&format!(
-        "{id:<12} {size:>7}  {wall_ms:>12.4} ms  {counted:>15} instructions  {allocated:>9} allocations{proof}{peak}"
-    ))
+    let Line { size, measured, .. } = line;
+    let parts = [
+        measured.wall_ms.map(|wall| format!("{wall:>12.4} ms")),
+        line.instructions.map(|count| format!("{count:>15} instructions")),
+        line.allocations.map(|count| format!("{count:>9} allocations")),
+        measured.proof.clone(),
+        measured.resident_bytes.map(|bytes| format!("{:>6} MiB resident", bytes >> 20)),
+        measured.peak_mib.map(|peak| format!("peak {peak} MiB")),
+        measured.processor_ms.map(|spent| format!("{spent:.0} ms of a core")),
+        measured.processor_percent.map(|percent| format!("{percent:.2} % of a core")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    print(&format!("{:<12} {size:>7}  {}", measured.id, parts.join("  ")))
 }
 
 fn show_growth(growth: &Growth, json: bool) -> Result<()> {
@@ -135,18 +137,44 @@ fn show_growth(growth: &Growth, json: bool) -> Result<()> {
     print(&format!("{:<12} slope {:.3} of {}{allowed}", growth.id, growth.slope, growth.of))
 }
 
+/// The growths that the lines of a benchmark show: of all of them, or of each part of one on a cluster.
+fn growths(entry: &Entry, lines: &[Line]) -> Vec<Growth> {
+    if !entry.live {
+        return growth(entry, lines).into_iter().collect();
+    }
+    let ids: BTreeSet<&str> = lines.iter().map(|line| line.measured.id.as_str()).collect();
+    let of_part = |id: &str,
+                   of: &'static str,
+                   fit: fn(&[(f64, f64)]) -> Option<f64>,
+                   cost: fn(&Measured) -> Option<f64>| {
+        let lines = lines.iter().filter(|line| line.measured.id == id);
+        let points: Option<Vec<_>> =
+            lines.map(|line| Some((slope::as_float(line.size), cost(&line.measured)?))).collect();
+        Some(Growth { id: id.to_owned(), slope: fit(&points?)?, slope_max: None, of })
+    };
+    let of_id = |id: &str| {
+        let resident = |one: &Measured| one.resident_bytes.map(slope::as_float);
+        [
+            of_part(id, "wall time", slope::log_log, |one| one.wall_ms),
+            of_part(id, "processor time", slope::log_log, |one| one.processor_ms),
+            of_part(id, "resident bytes", slope::straight, resident),
+        ]
+    };
+    ids.into_iter().flat_map(of_id).flatten().collect()
+}
+
 fn growth(entry: &Entry, lines: &[Line]) -> Option<Growth> {
     let counted = lines.iter().all(|line| line.instructions.is_some());
-    let points: Vec<(f64, f64)> = lines
+    let points: Option<Vec<(f64, f64)>> = lines
         .iter()
         .map(|line| {
-            let cost = line.instructions.filter(|_| counted).map_or(line.wall_ms, slope::as_float);
-            (slope::as_float(line.size), cost)
+            let cost = line.instructions.filter(|_| counted).map(slope::as_float);
+            Some((slope::as_float(line.size), cost.or(line.measured.wall_ms)?))
         })
         .collect();
     Some(Growth {
         id: entry.id.clone(),
-        slope: slope::log_log(&points)?,
+        slope: slope::log_log(&points?)?,
         slope_max: entry.slope_max,
         of: if counted { "instructions" } else { "wall time" },
     })

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 /// Requests at once.
-const FLIGHTS: usize = 16;
+pub(crate) const FLIGHTS: usize = 16;
 /// Sets how long anything may take.
-const PATIENCE: Duration = Duration::from_mins(5);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Creates and waits.
 pub(crate) struct Load {
@@ -181,23 +181,36 @@ impl Load {
         Ok(sent.iter().filter_map(|(name, at)| Some(*bound.get(name)? - *at)).collect())
     }
 
-    async fn create(&self, objects: impl Iterator<Item = (&'static str, Value)>) -> Result<()> {
+    /// Creates objects, many at once.
+    pub(crate) async fn create(
+        &self,
+        objects: impl Iterator<Item = (impl AsRef<str>, Value)>,
+    ) -> Result<()> {
         stream::iter(objects)
-            .map(|(path, body)| async move { self.send(Method::POST, path, &body).await })
+            .map(|(path, body)| async move { self.send(Method::POST, path.as_ref(), &body).await })
             .buffer_unordered(FLIGHTS)
             .try_for_each(async |_| Ok(()))
             .await
     }
 
-    async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value> {
+    /// Sends a request; a patch is a merge patch.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value> {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let is_patch = method == Method::PATCH;
+        let form = if is_patch { "application/merge-patch+json" } else { "application/json" };
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .header(http::header::CONTENT_TYPE, "application/json")
+            .header(http::header::CONTENT_TYPE, form)
             .body(body)
             .map_err(Error::other)?;
         self.client.request(request).await.map_err(Error::other)
+    }
+
+    /// Reads an object as the API server writes it.
+    pub(crate) async fn text(&self, path: &str) -> Result<String> {
+        let request = Request::get(path).body(Vec::new()).map_err(Error::other)?;
+        self.client.request_text(request).await.map_err(Error::other)
     }
 }
 
@@ -214,7 +227,11 @@ pub(crate) enum Kind {
 }
 
 fn node(number: u32) -> Value {
-    let name = format!("node-{number:05}");
+    node_of(&format!("node-{number:05}"))
+}
+
+/// A node of eight GPUs.
+pub(crate) fn node_of(name: &str) -> Value {
     let amounts = json!({"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"});
     json!({
         "metadata": {"name": name, "labels": {

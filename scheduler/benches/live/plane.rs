@@ -16,10 +16,19 @@ use kube::{
 use tempfile::TempDir;
 
 /// Sets how long the API server may take to its first answer.
-const READY_MAX: Duration = Duration::from_mins(1);
+const READY_MAX: Duration = Duration::from_mins(5);
+/// The size up to which etcd stores; 100,000 pods with their changes are more than its default of 2 GiB.
+const STORE_BYTES_MAX: u64 = 8 << 30;
 
 /// A process that ends with its handle.
 pub(crate) struct Child(std::process::Child);
+
+impl Child {
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
 
 impl Drop for Child {
     fn drop(&mut self) {
@@ -32,9 +41,11 @@ impl Drop for Child {
 /// A running control plane.
 pub(crate) struct Plane {
     // Dropped in this order: an API server that outlives its store hangs.
-    _api_server: Child,
+    api_server: Child,
     _etcd: Child,
     assets: PathBuf,
+    /// Of etcd, and of kube-apiserver.
+    ports: [u16; 2],
     folder: TempDir,
 }
 
@@ -59,15 +70,30 @@ impl Plane {
         // A plain etcd, unlike a bundled one, wants these named.
         if fs::read_link(assets.join("etcd")).is_err() {
             etcd.arg(format!("--advertise-client-urls=http://127.0.0.1:{store}"))
-                .arg(format!("--listen-peer-urls=http://127.0.0.1:{}", free_port()?));
+                .arg(format!("--listen-peer-urls=http://127.0.0.1:{}", free_port()?))
+                .arg(format!("--quota-backend-bytes={STORE_BYTES_MAX}"));
         }
         let etcd = spawn(path, "etcd", etcd)?;
-        let api_server = api_server(&assets, path, [store, port]);
-        let api_server = spawn(path, "kube-apiserver", api_server)?;
-        fs::write(path.join("kubeconfig"), kubeconfig(path, port))?;
-        let plane = Self { _api_server: api_server, _etcd: etcd, assets, folder };
+        let ports = [store, port];
+        let api_server = start_api_server(&assets, path, ports)?;
+        let plane = Self { api_server, _etcd: etcd, assets, ports, folder };
         plane.wait().await?;
         Ok(plane)
+    }
+
+    /// The port of kube-apiserver.
+    pub(crate) fn port(&self) -> u16 {
+        self.ports[1]
+    }
+
+    /// Kills kube-apiserver, as a crash would, and starts it at a port; clients have to be made anew. What it remembers
+    /// of changes begins now: a watch that is to resume from before gets 410.
+    pub(crate) async fn restart_at(&mut self, port: u16) -> Result<()> {
+        self.api_server.0.kill()?;
+        self.api_server.0.wait()?;
+        self.ports[1] = port;
+        self.api_server = start_api_server(&self.assets, self.folder.path(), self.ports)?;
+        self.wait().await
     }
 
     async fn wait(&self) -> Result<()> {
@@ -117,6 +143,11 @@ fn spawn(folder: &Path, name: &str, mut command: Command) -> Result<Child> {
     Ok(Child(command.spawn()?))
 }
 
+fn start_api_server(assets: &Path, folder: &Path, ports: [u16; 2]) -> Result<Child> {
+    fs::write(folder.join("kubeconfig"), kubeconfig(folder, ports[1]))?;
+    spawn(folder, "kube-apiserver", api_server(assets, folder, ports))
+}
+
 fn api_server(assets: &Path, folder: &Path, [store, port]: [u16; 2]) -> Command {
     let file = |name: &str| folder.join(name).display().to_string();
     let mut command = Command::new(assets.join("kube-apiserver"));
@@ -147,6 +178,7 @@ fn kubeconfig(folder: &Path, port: u16) -> String {
     )
 }
 
-fn free_port() -> Result<u16> {
+/// A port that nobody listens at.
+pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

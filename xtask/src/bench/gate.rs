@@ -14,7 +14,7 @@ const SLACK_PERCENT: u64 = 5;
 
 /// The counts of a line by the names of their limits.
 fn counts(line: &Line) -> impl Iterator<Item = (String, u64, &'static str)> {
-    let key = format!("{}/{}", line.id, line.size);
+    let key = format!("{}/{}", line.measured.id, line.size);
     let allocations =
         line.allocations.map(|count| (format!("{key}/allocations"), count, "allocations"));
     let instructions = line.instructions.map(|count| (key, count, "instructions"));
@@ -52,10 +52,13 @@ pub(super) fn gate(lines: &[Line], growths: &[Growth]) -> Result<()> {
         }
     }
     for line in lines {
-        if let (Some(peak), Some(max)) = (line.peak_mib, line.peak_mib_max)
+        if let (Some(peak), Some(max)) = (line.measured.peak_mib, line.peak_mib_max)
             && peak > max
         {
-            broken.push(format!("{}/{}: peak {peak} MiB, allowed {max}", line.id, line.size));
+            broken.push(format!(
+                "{}/{}: peak {peak} MiB, allowed {max}",
+                line.measured.id, line.size
+            ));
         }
     }
     for growth in growths {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::count::Count;
 use crate::repository::{capture, cargo, command, say};
@@ -18,6 +18,9 @@ pub(super) struct Entry {
     /// Runs against a control plane, so that instructions mean nothing.
     #[serde(default)]
     pub(super) live: bool,
+    /// Other benchmarks that the same run measures.
+    #[serde(default)]
+    also: Vec<String>,
     /// Small enough for callgrind.
     #[serde(default = "yes")]
     pub(super) counted: bool,
@@ -38,7 +41,10 @@ fn yes() -> bool {
 impl Entry {
     /// Tells whether an id names this benchmark, or all of its kind: `B05` is also `B05-gangs`.
     fn is_asked(&self, id: &str) -> bool {
-        self.id.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        let is_of_kind = |own: &String| {
+            own.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        std::iter::once(&self.id).chain(&self.also).any(is_of_kind)
     }
 }
 
@@ -48,17 +54,29 @@ pub(super) struct Catalogue {
 }
 
 /// A part of a benchmark as its program tells it.
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Measured {
     pub(super) id: String,
+    /// Another size than that of the benchmark.
+    #[serde(default, skip_serializing)]
+    pub(super) size: Option<u64>,
     /// The median.
-    pub(super) wall_ms: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) wall_ms: Option<f64>,
     /// The reason why no search can succeed, where the plan shows it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<String>,
     /// The most memory that its process had, where it says so.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) peak_mib: Option<u64>,
+    /// The memory that it has while it rests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) resident_bytes: Option<u64>,
+    /// The processor time that it took, and in percent of one core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) processor_ms: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) processor_percent: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +95,8 @@ struct Target {
 const CORE: [(&str, &str); 2] = [("kai-engine", "decision"), ("kai-scheduler", "snapshot")];
 /// Those that need a control plane; built when one of theirs is asked for.
 const LIVE: (&str, &str) = ("kai-scheduler", "live");
+/// Runs beside the scheduler in some of them.
+const LIVE_PEER: &str = "kai-podgrouper";
 
 impl Catalogue {
     /// Builds the programs that `ids` need, optimised; those of the core when there are none.
@@ -89,6 +109,7 @@ impl Catalogue {
         }
         if !ids.is_empty() && !is_whole(ids, &entries) {
             let (package, bench) = LIVE;
+            build_peer()?;
             entries.extend(offered(package, bench)?);
         }
         Ok(Self { entries })
@@ -109,8 +130,8 @@ impl Catalogue {
         Ok(self.entries.iter().filter(asked).collect())
     }
 
-    /// Median wall time of each part of a benchmark.
-    pub(super) fn wall_ms(entry: &Entry, size: u64) -> Result<Vec<Measured>> {
+    /// Gives what each part of a benchmark takes.
+    pub(super) fn measure(entry: &Entry, size: u64) -> Result<Vec<Measured>> {
         let program = entry.program.to_string_lossy();
         let text = capture(&mut command(&program, &[&entry.id, &size.to_string()]))?;
         let mut parts = Vec::new();
@@ -165,6 +186,13 @@ fn offered(package: &str, bench: &'static str) -> Result<Vec<Entry>> {
         entries.push(Entry { program: program.clone(), bench, ..entry });
     }
     Ok(entries)
+}
+
+/// Builds the program that some benchmarks run beside their own, into the same folder.
+fn build_peer() -> Result<()> {
+    say(&format!("building {LIVE_PEER}"));
+    capture(&mut command(&cargo(), &["build", "--profile", "bench", "--package", LIVE_PEER]))?;
+    Ok(())
 }
 
 fn build(package: &str, bench: &str) -> Result<PathBuf> {

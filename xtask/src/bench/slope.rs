@@ -8,14 +8,22 @@ pub(super) fn as_float(count: u64) -> f64 {
 
 /// The slope of the least-squares line through (ln x, ln y), or `None` with fewer than three points.
 pub(super) fn log_log(points: &[(f64, f64)]) -> Option<f64> {
-    if points.len() < 3 || points.iter().any(|(x, y)| *x <= 0.0 || *y <= 0.0) {
+    if points.iter().any(|(x, y)| *x <= 0.0 || *y <= 0.0) {
+        return None;
+    }
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    straight(&logs)
+}
+
+/// The slope of the least-squares line through (x, y), or `None` with fewer than three points.
+pub(super) fn straight(points: &[(f64, f64)]) -> Option<f64> {
+    if points.len() < 3 {
         return None;
     }
     let count = as_float(u64::try_from(points.len()).ok()?);
-    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let (mean_x, mean_y) =
-        logs.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / count, sum.1 + y / count));
-    let (over, under) = logs.iter().fold((0.0, 0.0), |sum, (x, y)| {
+        points.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / count, sum.1 + y / count));
+    let (over, under) = points.iter().fold((0.0, 0.0), |sum, (x, y)| {
         (sum.0 + (x - mean_x) * (y - mean_y), sum.1 + (x - mean_x) * (x - mean_x))
     });
     (under > 0.0).then(|| over / under)
@@ -32,5 +40,7 @@ mod tests {
         let slope = log_log(&squares).expect("four points have a slope");
         assert!((slope - 2.0).abs() < 1e-9, "{slope}");
         assert_eq!(log_log(&squares[..2]), None);
+        let line = straight(&[(1.0, 5.0), (2.0, 8.0), (4.0, 14.0)]);
+        assert!(line.is_some_and(|slope| (slope - 3.0).abs() < 1e-9), "{line:?}");
     }
 }
