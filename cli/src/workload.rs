@@ -5,6 +5,7 @@ pub(crate) mod devices;
 pub(crate) mod eta;
 pub(crate) mod evicted;
 mod find;
+mod group_name;
 pub(crate) mod history;
 pub(crate) mod labels;
 mod load;

@@ -269,7 +269,7 @@ fn pods_are_printed_page_by_page_and_none_twice_or_never() {
     assert_eq!(names.lines().count(), PODS);
 }
 
-/// What a command printed.
+/// Text that a command printed.
 #[derive(Clone, Default)]
 struct Printed(Arc<Mutex<Vec<u8>>>);
 
@@ -295,7 +295,7 @@ fn page(items: &[Value], next: &str) -> Value {
     json!({"metadata": {"continue": next}, "items": items})
 }
 
-/// What a server answers that has a job, a `PodGroup` and a pod of each of these names: the last `PodGroup` is on a page
+/// Answers as a server does that has a job, a `PodGroup` and a pod of each of these names: the last `PodGroup` is on a page
 /// of its own.
 fn answer(path: &str) -> Value {
     let names = ["a", "b", "c"];

@@ -35,7 +35,7 @@ const HOST: &str = "admission";
 /// Letters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// What the installed Config says: pods may share GPUs.
+/// Gives the settings that the installed Config makes: pods may share GPUs.
 pub fn settings() -> Settings {
     let flags = Flags {
         scheduler: kai_api::names::SCHEDULER_NAME.to_owned(),
@@ -52,7 +52,7 @@ pub fn webhooks() -> Webhooks {
     }))
 }
 
-/// Where an API server asks.
+/// Address that an API server asks.
 #[derive(Debug)]
 pub struct Address {
     url: String,
@@ -85,7 +85,7 @@ impl Address {
 /// Answers over TLS until it is dropped.
 #[derive(Debug)]
 pub struct Front {
-    /// Where it answers.
+    /// Its address.
     pub address: Address,
     task: JoinHandle<()>,
 }

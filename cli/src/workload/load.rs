@@ -8,6 +8,7 @@ use kai_api::explanation::Explanation;
 use kai_api::names::annotation;
 use serde_json::Value;
 
+use super::group_name::GroupName;
 use super::{Workload, created, queue_label, threads};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{KINDS, Kind};
@@ -175,7 +176,9 @@ async fn one_kind(
     let call = Call::new("list", &resource).namespace(namespace);
     let mut found = cluster.list_in(&call, &of_queues(), detail).await;
     if let Ok(Some(items)) = &mut found {
-        items.iter_mut().for_each(|item| name_kind(item, &resource));
+        for item in items {
+            name_kind(item, &resource);
+        }
     }
     (kind, resource, found)
 }
@@ -258,8 +261,8 @@ pub(super) struct Assembly {
     makers: HashMap<String, String>,
     /// The controllers of pods, by the pod's UID.
     controllers: HashMap<String, Value>,
-    /// (namespace, `PodGroup`) to workload, and the place among its groups.
-    by_group: HashMap<(String, String), (usize, usize)>,
+    /// `PodGroup` to workload, and the place among its groups.
+    by_group: HashMap<GroupName, (usize, usize)>,
     /// (namespace, label, value) to workload.
     by_label: HashMap<(String, &'static str, String), usize>,
 }
@@ -395,7 +398,7 @@ impl Assembly {
         });
         drop(owner);
         let workload = &mut self.workloads[at];
-        self.by_group.insert((namespace, name), (at, workload.groups.len()));
+        self.by_group.insert(GroupName { namespace, name }, (at, workload.groups.len()));
         // What the scheduler acts on is the PodGroup's queue.
         if !queue.is_empty() {
             workload.queue = queue;
@@ -403,28 +406,29 @@ impl Assembly {
         workload.groups.push(group);
     }
 
-    /// Finds the group of this namespace and name.
-    pub(super) fn group(&self, key: &(String, String)) -> Option<&Value> {
-        let (at, place) = self.by_group.get(key)?;
+    /// Finds a group.
+    pub(super) fn group(&self, name: &GroupName) -> Option<&Value> {
+        let (at, place) = self.by_group.get(name)?;
         self.workloads[*at].groups.get(*place)
     }
 
     /// Returns the number of the workload that a pod is of, which is added where it tells of a new one.
     pub(super) fn place(&mut self, pod: &Value) -> usize {
         let meta = &pod["metadata"];
-        let namespace = text(&meta["namespace"]).to_owned();
-        let group = text(&meta["annotations"][names::POD_GROUP]).to_owned();
+        let namespace = text(&meta["namespace"]);
         let owner = controller(pod);
         let owner_uid = owner.map_or("", |owner| text(&owner["uid"]));
         let by_label = || {
             KINDS.iter().filter(|kind| !kind.pod_label.is_empty()).find_map(|kind| {
                 let value = text(&meta["labels"][kind.pod_label]);
-                self.by_label.get(&(namespace.clone(), kind.pod_label, value.to_owned())).copied()
+                self.by_label
+                    .get(&(namespace.to_owned(), kind.pod_label, value.to_owned()))
+                    .copied()
             })
         };
         let known = self
             .by_group
-            .get(&(namespace.clone(), group))
+            .get(&GroupName::of_pod(pod))
             .map(|(at, _)| *at)
             .or_else(|| self.at_or_above(owner_uid))
             .or_else(by_label);

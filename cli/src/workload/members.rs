@@ -7,6 +7,7 @@ use futures::future::join;
 use serde_json::Value;
 
 use super::Workload;
+use super::group_name::GroupName;
 pub(crate) use super::load::scheduled_by_us;
 use super::load::{Assembly, each_kind, name_kind, of_queues, top_owner};
 use crate::cluster::json::text;
@@ -38,7 +39,9 @@ pub(crate) async fn read(
         let call = Call::new("list", &resource).namespace(namespace);
         let give = |part| match part {
             Part::Objects(mut items) => {
-                items.iter_mut().for_each(|item| name_kind(item, &resource));
+                for item in &mut items {
+                    name_kind(item, &resource);
+                }
                 take(Makers::Objects(resource.clone(), items))
             }
             Part::Again => ControlFlow::Continue(()),
@@ -85,7 +88,7 @@ pub(crate) struct Members {
     assembly: Assembly,
     /// Groups that no pod has asked for yet, by namespace and name: whose it is may follow from what is read later, or from
     /// its pod.
-    waiting: HashMap<(String, String), Value>,
+    waiting: HashMap<GroupName, Value>,
     /// Everything was read.
     is_whole: bool,
 }
@@ -103,10 +106,9 @@ impl Members {
             }
             Makers::Groups(items) => {
                 for group in items {
-                    let meta = &group["metadata"];
-                    let key = (text(&meta["namespace"]).to_owned(), text(&meta["name"]).to_owned());
-                    if self.assembly.group(&key).is_none() {
-                        self.waiting.insert(key, group);
+                    let name = GroupName::of(&group);
+                    if self.assembly.group(&name).is_none() {
+                        self.waiting.insert(name, group);
                     }
                 }
             }
@@ -139,22 +141,20 @@ impl Members {
 
     /// Returns whose a pod is; none where that may follow from what is not read yet.
     pub(crate) fn owner(&mut self, pod: &Value) -> Option<Owner<'_>> {
-        let meta = &pod["metadata"];
-        let group = text(&meta["annotations"][names::POD_GROUP]).to_owned();
-        let key = (text(&meta["namespace"]).to_owned(), group);
+        let group = GroupName::of_pod(pod);
         self.assembly.note_controller(pod);
-        if let Some(group) = self.waiting.get(&key)
-            && (self.is_whole || self.assembly.is_settled(group))
-            && let Some(group) = self.waiting.remove(&key)
+        if let Some(waiting) = self.waiting.get(&group)
+            && (self.is_whole || self.assembly.is_settled(waiting))
+            && let Some(known) = self.waiting.remove(&group)
         {
-            self.assembly.add_group(group);
+            self.assembly.add_group(known);
         }
-        if !self.is_whole && self.assembly.group(&key).is_none() {
+        if !self.is_whole && self.assembly.group(&group).is_none() {
             return None;
         }
         let at = self.assembly.place(pod);
         let workload = &self.assembly.workloads[at];
-        let own = self.assembly.group(&key).and_then(queue);
+        let own = self.assembly.group(&group).and_then(queue);
         let queue = own.map_or(workload.queue.as_str(), |(_, queue)| queue);
         Some(Owner { workload, queue })
     }
@@ -264,7 +264,7 @@ mod tests {
         (vec![("Job", job), ("Job", moved), ("Job", of_set), ("JobSet", set)], groups, pods)
     }
 
-    /// Whose pods are: label and queue, by the pod's name.
+    /// Label and queue of what each pod is of, by the pod's name.
     type Owners = BTreeMap<String, (String, String)>;
 
     fn note(found: &mut Owners, owner: &Owner<'_>, pod: &Value) {

@@ -1,4 +1,4 @@
-//! What a process takes: memory and processor time, as the kernel counts them.
+//! Memory and processor time that a process takes, as the kernel counts them.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ const LOOKS: u32 = 3;
 /// Sets how long it may take until a process rests.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// What a process took so far.
+/// Amounts that a process took so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     /// Resident memory in bytes, and the most of it.
@@ -56,7 +56,7 @@ pub(crate) async fn rest(pid: u32) -> Result<()> {
         }
         tokio::time::sleep(LOOK).await;
         let now = Taken::of(pid)?.processor;
-        rests = if now - before < REST_MAX { rests + 1 } else { 0 };
+        rests = if now.saturating_sub(before) < REST_MAX { rests + 1 } else { 0 };
         before = now;
     }
     Ok(())

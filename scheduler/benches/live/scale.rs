@@ -23,7 +23,7 @@ use super::{
     scheduler,
 };
 
-/// What a run has.
+/// Size of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// Added to the ids of what is printed.
@@ -109,12 +109,12 @@ async fn tell(
 ) -> Result<()> {
     let (wall, taken) = (started.elapsed(), Taken::of(daemon.id())?);
     let suffix = scale.suffix;
-    print(json!({"id": format!("B28{suffix}-{name}"), "size": size, "wall_ms": millis(wall),
+    print(&json!({"id": format!("B28{suffix}-{name}"), "size": size, "wall_ms": millis(wall),
         "processor_ms": millis(taken.processor)}))?;
     rest(daemon.id()).await?;
     let taken = Taken::of(daemon.id())?;
     print(
-        json!({"id": format!("B27{suffix}-{name}"), "size": size, "resident_bytes": taken.resident,
+        &json!({"id": format!("B27{suffix}-{name}"), "size": size, "resident_bytes": taken.resident,
         "peak_mib": taken.peak >> 20, "processor_ms": millis(taken.processor)}),
     )
 }
@@ -207,9 +207,9 @@ async fn used(
     meanwhile.await;
     let wall = started.elapsed();
     for ((name, pid), before) in daemons.each().into_iter().zip(before) {
-        let used = Taken::of(pid)?.processor - before.processor;
+        let used = Taken::of(pid)?.processor.saturating_sub(before.processor);
         let percent = used.as_secs_f64() / wall.as_secs_f64() * 100.0;
-        print(json!({"id": format!("{id}-{name}"), "size": size, "processor_ms": millis(used),
+        print(&json!({"id": format!("{id}-{name}"), "size": size, "processor_ms": millis(used),
             "processor_percent": percent}))?;
     }
     Ok(())
@@ -266,9 +266,9 @@ async fn blind(plane: &mut Plane, daemons: &Daemons, size: u32) -> Result<()> {
         daemons.each().into_iter().zip([bound, grouped]).zip(steady)
     {
         let now = Taken::of(pid)?;
-        print(json!({"id": format!("B30-{name}"), "size": size, "wall_ms": millis(wall),
+        print(&json!({"id": format!("B30-{name}"), "size": size, "wall_ms": millis(wall),
             "resident_bytes": now.resident, "peak_mib": now.peak >> 20,
-            "processor_ms": millis(now.processor - steady.processor)}))?;
+            "processor_ms": millis(now.processor.saturating_sub(steady.processor))}))?;
     }
     is_expired(plane)
 }
@@ -291,6 +291,6 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-fn print(line: Value) -> Result<()> {
+fn print(line: &Value) -> Result<()> {
     std::io::Write::write_all(&mut std::io::stdout(), format!("{line}\n").as_bytes())
 }

@@ -30,7 +30,7 @@ const ASKED_WITHIN: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub struct Admission(Who);
 
-/// Who answers.
+/// One that answers.
 #[derive(Debug)]
 enum Who {
     Podgrouper {

@@ -67,7 +67,7 @@ pub(super) struct Weather {
     is_bad: AtomicBool,
     kinds: BTreeSet<&'static str>,
     one_in: u64,
-    /// What else decides which faults happen: others with each seed.
+    /// Salt of the seed, so that other faults happen with each.
     salt: u64,
     /// All that goes wrong, by its place; none: the kinds decide.
     only: Option<BTreeMap<String, BTreeSet<String>>>,
