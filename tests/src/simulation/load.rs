@@ -1,6 +1,9 @@
 //! Users and their moves: queues at first, then Jobs that come, run, end and are deleted.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use anyhow::Result;
 use k8s_openapi::api::{
@@ -172,10 +175,26 @@ impl Users {
         self.quota() * 3 / 2
     }
 
-    /// Jobs that have not ended although there would be room for them in an empty cluster.
+    /// Jobs that have not ended although there would be room for them in an empty cluster. A gang whose pods ended well and
+    /// were deleted, as those of a dead node are, has too few ever after: its Job makes no others in their place.
     pub(super) async fn stuck(&self) -> Result<Vec<String>> {
+        let pods: Api<Pod> = Api::default_namespaced(self.client.clone());
+        let mut ended: BTreeMap<String, i32> = BTreeMap::new();
+        for pod in pods.list(&ListParams::default()).await? {
+            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+            if phase == Some("Succeeded")
+                && let Some(job) = pod.labels().get("batch.kubernetes.io/job-name")
+            {
+                *ended.entry(job.clone()).or_default() += 1;
+            }
+        }
         let jobs = self.jobs().list(&ListParams::default()).await?;
-        let open = jobs.into_iter().filter(|job| !has_ended(job)).map(|job| job.name_any());
+        let open = jobs.into_iter().filter(|job| !has_ended(job));
+        let is_whole = |job: &Job| {
+            let succeeded = job.status.as_ref().and_then(|status| status.succeeded).unwrap_or(0);
+            succeeded <= ended.get(&job.name_any()).copied().unwrap_or(0)
+        };
+        let open = open.filter(is_whole).map(|job| job.name_any());
         Ok(open.filter(|name| self.fitting.contains(name)).collect())
     }
 
