@@ -121,6 +121,9 @@ mod tests {
         let choice = concat!("tokio::select", "! {\n    x = y => {}\n}");
         check(chance::chance, "daemon/src/x.rs", choice, &["daemon/src/x.rs:1"]);
         check(chance::chance, "daemon/src/clock.rs", choice, &[]);
+        let many = concat!("use tokio::sync::", "watch;");
+        check(chance::chance, "sandbox/src/x.rs", many, &["sandbox/src/x.rs:1"]);
+        check(chance::chance, "scheduler/src/x.rs", many, &[]);
         let low = file("cli/src/print/x.rs", "//! x\nuse crate::commands::y;\n");
         let high = file("cli/src/commands/y.rs", "//! x\nuse crate::print::x;\n");
         let found: Vec<String> =

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use super::object::{self, Object};
 
@@ -103,17 +103,13 @@ pub(crate) struct Table {
     history: VecDeque<Arc<Event>>,
     /// The highest resourceVersion whose event has been dropped from the history.
     compacted: u64,
-    changed: watch::Sender<u64>,
+    /// Wakes watches at each write, in the order in which they began to wait.
+    changed: Arc<Notify>,
 }
 
 impl Table {
-    fn new(compacted: u64) -> Self {
-        Self {
-            objects: BTreeMap::new(),
-            history: VecDeque::new(),
-            compacted,
-            changed: watch::Sender::new(compacted),
-        }
+    fn new(compacted: u64, objects: BTreeMap<Key, Arc<Object>>) -> Self {
+        Self { objects, history: VecDeque::new(), compacted, changed: Arc::default() }
     }
 
     /// The objects of a namespace (all when empty), in order of namespace and name.
@@ -170,9 +166,15 @@ impl Table {
         Some(objects)
     }
 
-    /// Wakes when the table is written.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
-        self.changed.subscribe()
+    /// Wakes who waits when the table is written, and when it goes.
+    pub(crate) fn changed(&self) -> &Arc<Notify> {
+        &self.changed
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.changed.notify_waiters();
     }
 }
 
@@ -222,8 +224,7 @@ impl Store {
         events_max: usize,
         feed: tokio::sync::mpsc::UnboundedSender<Written>,
     ) -> Self {
-        let copy =
-            |table: &Table| Table { objects: table.objects.clone(), ..Table::new(self.version) };
+        let copy = |table: &Table| Table::new(self.version, table.objects.clone());
         Self {
             version: self.version,
             tables: self.tables.iter().map(|(id, table)| (id.clone(), copy(table))).collect(),
@@ -241,7 +242,7 @@ impl Store {
     /// Makes a table; it stays empty until written.
     pub(crate) fn add_table(&mut self, id: TableId) {
         let version = self.version;
-        self.tables.entry(id).or_insert_with(|| Table::new(version));
+        self.tables.entry(id).or_insert_with(|| Table::new(version, BTreeMap::new()));
     }
 
     /// Removes a table and ends its watches. Its objects must be gone.
@@ -299,7 +300,6 @@ impl Store {
     }
 
     fn publish(&mut self, id: &TableId, event: Event) {
-        let version = self.version;
         let events_max = self.events_max;
         if let Some(Witness(tell)) = &self.witness {
             tell(&Write { plural: &id.plural, change: event.change, object: &event.object.value });
@@ -312,7 +312,7 @@ impl Store {
                 table.compacted = dropped.object.version;
             }
         }
-        table.changed.send_replace(version);
+        table.changed.notify_waiters();
         // The receiver is gone only while the server stops.
         let _ = self.feed.send(Written { table: id.clone(), event });
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::accept::{self, Format};
@@ -44,7 +45,7 @@ pub(crate) fn watch(
         return Err(too_large(version, now));
     }
     let found = state.store.table(&target.kind.table).ok_or_else(Refusal::no_such_path)?;
-    let changed = found.subscribe();
+    let changed = Arc::clone(found.changed());
     let from_state = params.send_initial_events || asked.is_none_or(|version| version == 0);
     let mut watcher = Watcher {
         api: Arc::clone(api),
@@ -103,7 +104,8 @@ struct Watcher {
     query: String,
     selection: Selection,
     format: Format,
-    changed: tokio::sync::watch::Receiver<u64>,
+    /// Wakes it after a write to its table.
+    changed: Arc<Notify>,
     /// All events up to this resourceVersion have been sent or are not wanted.
     position: u64,
     bookmarks: bool,
@@ -127,7 +129,9 @@ impl Watcher {
             if self.ended {
                 return None;
             }
-            self.changed.borrow_and_update();
+            // A write between the look at the history and the wait is not missed: this wakes from here on.
+            let changed = Arc::clone(&self.changed);
+            let changed = changed.notified();
             if self.collect() {
                 continue;
             }
@@ -146,7 +150,7 @@ impl Watcher {
                     }
                     self.ended = true;
                 }
-                changed = self.changed.changed() => self.ended |= changed.is_err(),
+                () = changed => {}
             }
         }
     }
@@ -155,7 +159,8 @@ impl Watcher {
     fn collect(&mut self) -> bool {
         let api = Arc::clone(&self.api);
         let state = api.read();
-        let Some(table) = state.store.table(&self.target.kind.table) else {
+        let table = state.store.table(&self.target.kind.table);
+        let Some(table) = table.filter(|table| Arc::ptr_eq(table.changed(), &self.changed)) else {
             self.ended = true;
             return true;
         };

@@ -22,6 +22,11 @@ const EXCEPTIONS: &[&str] = &[
     "sandbox/src/server/logs.rs",
 ];
 
+/// Folder in which many wait for one change. A watch channel of tokio wakes them in an order that it draws; elsewhere one
+/// task waits for each.
+const MANY_WAIT: &str = "sandbox/src/";
+const WATCH_CHANNEL: &str = concat!("sync::", "watch");
+
 /// Words, and what to write instead.
 const WORDS: &[(&str, &str)] = &[
     (concat!("Timestamp", "::now()"), "kai_daemon::clock::now"),
@@ -49,6 +54,10 @@ pub(super) fn chance(files: &[File]) -> Vec<Finding> {
             findings.extend(found.map(|(word, instead)| {
                 Finding::new(at(), format!("`{word}` differs from run to run: use {instead}"))
             }));
+            if path.starts_with(MANY_WAIT) && line.contains(WATCH_CHANNEL) {
+                let what = format!("`{WATCH_CHANNEL}` draws who wakes first: use `sync::Notify`");
+                findings.push(Finding::new(at(), what));
+            }
             let next = lines.get(index + 1).copied().unwrap_or_default();
             if line.ends_with(concat!("select", "! {")) && next != "biased;" {
                 let what =
