@@ -33,10 +33,12 @@ use crate::{
 };
 
 mod hold;
+mod lists;
 mod news;
 mod outcome;
 mod settle;
 
+pub(crate) use lists::Lists;
 pub(crate) use news::tell;
 
 /// After a change, so long without another ends the wait for more.
@@ -133,26 +135,12 @@ pub struct Run {
     pub bind_failures: HashMap<u32, u32>,
     /// Holds what our writes made of groups.
     pub writes: GroupWrites,
-    /// Up to which version each kind is taken in; none before its first full list.
-    pub versions: [Option<String>; Kind::COUNT],
-    /// Kinds that have to be listed again before anything is decided.
-    pub awaited: [Awaited; Kind::COUNT],
+    /// Holds what of each kind is taken in.
+    pub lists: Lists,
     /// Says how many cycles there were.
     pub cycles: u64,
     /// The last time that something was decided.
     pub decided: Timestamp,
-}
-
-/// Says whether a kind is listed, or has to be: something that was left out when it was read matters now.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Awaited {
-    /// It has not.
-    #[default]
-    No,
-    /// It has, and the list has not begun.
-    Asked,
-    /// The list has begun.
-    Begun,
 }
 
 impl Run {
@@ -192,11 +180,11 @@ impl Run {
             }
             let started = Instant::now();
             let mut waited = self.gather(&mut channels).await;
-            if self.is_complete() && Instant::now() < rested {
+            if self.lists.are_complete() && Instant::now() < rested {
                 waited += pass(sleep_until(rested)).await.0;
                 waited += self.gather(&mut channels).await;
             }
-            if !self.is_complete() {
+            if !self.lists.are_complete() {
                 continue;
             }
             if channels.usage.is_awaited() {
@@ -213,11 +201,11 @@ impl Run {
     /// Takes in what comes until nothing comes for a moment, and asks for what has to be read again; how long it waited.
     async fn gather(&mut self, channels: &mut Channels) -> Duration {
         let waited = self.take_in(channels).await;
-        if self.is_complete() {
+        if self.lists.are_complete() {
             self.configure(channels);
         }
         for kind in self.ingest.context.resync.drain(..) {
-            self.awaited[kind.index()] = Awaited::Asked;
+            self.lists.ask(kind);
             channels.resync[kind.index()].notify_one();
         }
         waited
@@ -255,12 +243,6 @@ impl Run {
         }
     }
 
-    /// Every kind has been listed once, and again where that was asked for.
-    fn is_complete(&self) -> bool {
-        let is_current = self.awaited.iter().all(|awaited| *awaited == Awaited::No);
-        is_current && self.versions.iter().all(Option::is_some)
-    }
-
     /// Says when the next cycle is due although nothing changes.
     fn wake(&self) -> Instant {
         if !self.ingest.context.deltas.is_empty() {
@@ -285,43 +267,31 @@ impl Run {
             let (kind, result) = match event {
                 Event::Begin(kind) => {
                     self.ingest.begin(kind);
-                    let awaited = &mut self.awaited[kind.index()];
-                    // In a list an object may come before one that is older and that was not heard of: what fills a node
-                    // after who waits for it.
-                    if *awaited != Awaited::No || kind.is_required() {
-                        *awaited = Awaited::Begun;
-                    }
+                    self.lists.begin(kind);
                     continue;
                 }
                 Event::End(kind, version) => {
                     self.ingest.end(kind);
-                    let awaited = &mut self.awaited[kind.index()];
-                    if *awaited == Awaited::Begun {
-                        *awaited = Awaited::No;
-                    }
+                    self.lists.end(kind);
                     (kind, Ok(version))
                 }
                 Event::Passed(kind, version) => (kind, Ok(version)),
                 Event::Resume(kind, answer) => {
                     // The watch may have ended meanwhile; then nobody needs it.
-                    let _ = answer.send(self.versions[kind.index()].clone());
+                    let _ = answer.send(self.lists.version(kind).cloned());
                     continue;
                 }
                 Event::Applied(kind, bytes) => {
-                    let result = self.ingest.applied(kind, &bytes);
-                    if let Some(slot) = self.versions[kind.index()].as_mut()
-                        && let Ok(version) = result
-                    {
-                        *slot = version;
-                    } else if let Err(error) = result {
-                        self.undecodable(kind, &error);
+                    match self.ingest.applied(kind, &bytes) {
+                        Ok(version) => self.lists.applied(kind, version),
+                        Err(error) => self.undecodable(kind, &error),
                     }
                     continue;
                 }
                 Event::Deleted(kind, bytes) => (kind, self.ingest.deleted(kind, &bytes)),
             };
             match result {
-                Ok(version) => self.versions[kind.index()] = Some(version),
+                Ok(version) => self.lists.taken(kind, version),
                 Err(error) => self.undecodable(kind, &error),
             }
         }

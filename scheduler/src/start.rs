@@ -23,7 +23,7 @@ use crate::{
     dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind, Rules, Selector},
     report::Report,
-    run::{self, Channels, End, Run},
+    run::{self, Channels, End, Lists, Run},
     serve::{
         health::Health,
         metrics::{Metrics, QueueGauges},
@@ -343,9 +343,7 @@ impl Shared {
             held: Vec::new(),
             bind_failures: HashMap::new(),
             writes: GroupWrites::default(),
-            // What is not watched is not waited for.
-            versions: Kind::ALL.map(|kind| (!kind.is_watched(args)).then(String::new)),
-            awaited: Default::default(),
+            lists: Lists::new(|kind| kind.is_watched(args)),
             cycles: 0,
             decided: kai_engine::Timestamp(0),
         }
