@@ -111,7 +111,12 @@ impl Selection {
     /// Tells whether an object is selected.
     pub(crate) fn matches(&self, value: &Value) -> bool {
         (self.namespace.is_empty() || object::namespace(value) == self.namespace)
-            && self.labels.matches(object::labels(value))
+            && self.matches_within(value)
+    }
+
+    /// Tells whether an object of its namespace is selected.
+    fn matches_within(&self, value: &Value) -> bool {
+        (self.labels.is_empty() || self.labels.matches(object::labels(value)))
             && self.fields.matches(value)
     }
 
@@ -125,7 +130,7 @@ impl Selection {
             return one.filter(|object| self.matches(&object.value)).cloned().into_iter().collect();
         }
         let objects = found.in_namespace(&self.namespace);
-        objects.filter(|object| self.matches(&object.value)).take(most).cloned().collect()
+        objects.filter(|object| self.matches_within(&object.value)).take(most).cloned().collect()
     }
 }
 
@@ -237,6 +242,7 @@ fn page(state: &State, target: &Target, params: &Params, selection: &Selection) 
         from.filter(is_selected).take(most).cloned().collect()
     } else if let Some(start) = start {
         let from = table.in_namespace_from(&selection.namespace, start);
+        let is_selected = |object: &&Arc<Object>| selection.matches_within(&object.value);
         from.filter(is_selected).take(most).cloned().collect()
     } else {
         selection.of(state, &target.kind, most)
