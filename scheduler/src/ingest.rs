@@ -205,6 +205,11 @@ impl Ingest {
         kind.apply(self, bytes)
     }
 
+    /// Takes a pod in that was decoded before.
+    pub(crate) fn pod(&mut self, pod: &WirePod<'_>) {
+        pod::apply(self, &pod.0);
+    }
+
     /// Takes an object out, and gives the version of that.
     ///
     /// # Errors
@@ -213,6 +218,17 @@ impl Ingest {
         let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
         kind.remove(self, &metadata);
         Ok(metadata.resource_version.to_string())
+    }
+}
+
+/// A pod that is decoded before it is taken in, by another thread.
+#[derive(Debug)]
+pub(crate) struct WirePod<'a>(pod::Wire<'a>);
+
+impl<'a> WirePod<'a> {
+    /// Decodes a pod; none where it is not what a pod is.
+    pub(crate) fn decode(json: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok().map(Self)
     }
 }
 

@@ -73,8 +73,9 @@ impl Snapshot {
     /// Reads a file of ours or of KAI's: the zip archive, or the JSON in it.
     ///
     /// # Cost
-    /// One pass over the JSON, two where its order or what pods ask for needs it, in two threads: one takes the text apart,
-    /// the other takes the objects in. Memory: the cluster as the scheduler keeps it, and the largest object or 2 MiB.
+    /// One pass over the JSON, two where its order or what pods ask for needs it, in two threads: one takes the text apart
+    /// and decodes a part of the pods, the other takes the objects in. Memory: the cluster as the scheduler keeps it, the
+    /// largest object, and about 10 MiB of text.
     ///
     /// # Errors
     /// The file is no snapshot, or broken: where, and what is wrong there.

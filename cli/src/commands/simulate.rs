@@ -196,7 +196,10 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
             begin.elapsed().as_millis(),
         ));
     }
-    Ok(exit(&outcome, args.exit_code))
+    let exit = exit(&outcome, args.exit_code);
+    // A large cluster takes a while to give back: the process does so as a whole.
+    Box::leak(Box::new((situation, outcome)));
+    Ok(exit)
 }
 
 /// Reads `--horizon`.

@@ -24,7 +24,7 @@ use crate::{
     actuate::Bind,
     bind_requests::{begun, objection},
     cel::desk::Desk,
-    ingest::{GroupObject, Ingest, Kind, Rules},
+    ingest::{GroupObject, Ingest, Kind, Rules, WirePod},
     run,
     server::wire::{Pairs, Whereabouts},
     settings::{Settings, config},
@@ -171,7 +171,12 @@ impl Pass for Load {
         }
     }
 
-    fn object(&mut self, array: &'static Array, json: &[u8]) -> Result<(), String> {
+    fn object(
+        &mut self,
+        array: &'static Array,
+        json: &[u8],
+        pod: Option<&WirePod<'_>>,
+    ) -> Result<(), String> {
         let Some(state) = &mut self.state else { return Ok(()) };
         let is_again = if let Stage::Again(kinds) = &self.stage {
             Some(kinds.contains(&Kind::Pod))
@@ -189,7 +194,7 @@ impl Pass for Load {
                 if is_again.is_none() {
                     self.run_times.extend(deadline(json));
                 }
-                state.pod(json, is_again != Some(false))
+                state.pod(json, pod, is_again != Some(false))
             }
             Of::Kind(kind) => state.apply(kind, json),
         }
@@ -235,6 +240,11 @@ impl State {
             without_nulls(&mut value);
             self.ingest.applied(kind, value.to_string().as_bytes()).map_err(cannot)?;
         }
+        self.taken(kind)
+    }
+
+    /// Tells the engine of an object that was taken in, where it has a name.
+    fn taken(&mut self, kind: Kind) -> Result<(), String> {
         let names = &self.ingest.context.names;
         if kind == Kind::Pod && names.pods.find("").is_some() {
             return Err(String::from("this Pod has no metadata.uid"));
@@ -282,7 +292,12 @@ impl State {
 
     /// Takes a pod in, as it will be once its bind is finished: the scheduler does that before it decides anything. While
     /// nodes and binds are not known yet it is taken as it is, and looked at again.
-    fn pod(&mut self, json: &[u8], takes_all: bool) -> Result<(), String> {
+    fn pod(
+        &mut self,
+        json: &[u8],
+        decoded: Option<&WirePod<'_>>,
+        takes_all: bool,
+    ) -> Result<(), String> {
         if !self.knows_nodes || !self.knows_binds {
             self.has_early_pods = true;
             if memchr::memmem::find(json, b"nominatedNodeName").is_some() {
@@ -300,9 +315,13 @@ impl State {
         if !takes_all {
             return Ok(());
         }
-        match ended(json, &self.args.scheduler_name) {
-            Some(pod) => self.apply(Kind::Pod, pod.as_bytes()),
-            None => self.apply(Kind::Pod, json),
+        match (ended(json, &self.args.scheduler_name), decoded) {
+            (Some(pod), _) => self.apply(Kind::Pod, pod.as_bytes()),
+            (None, Some(pod)) => {
+                self.ingest.pod(pod);
+                self.taken(Kind::Pod)
+            }
+            (None, None) => self.apply(Kind::Pod, json),
         }
     }
 

@@ -1,18 +1,15 @@
 //! One pass over `snapshot.json`: its parts by name, its objects one by one.
 
-use std::{
-    io::Read,
-    mem::take,
-    panic::resume_unwind,
-    sync::mpsc::{self, Receiver},
-    thread,
-};
+use std::io::Read;
 
 use super::{
     arrays::{self, Array},
     error::Problem,
     split::{Fault, Splitter},
 };
+use crate::ingest::WirePod;
+
+mod beside;
 
 /// A part of the file that is no array of objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +39,13 @@ pub(super) trait Pass: Send {
     fn wants_objects(&mut self) -> Result<bool, String>;
     /// Tells whether the objects of an array are wanted.
     fn wants(&self, array: &'static Array) -> bool;
-    /// One of them.
-    fn object(&mut self, array: &'static Array, json: &[u8]) -> Result<(), String>;
+    /// One of them; a pod also as it was decoded before, where it was.
+    fn object(
+        &mut self,
+        array: &'static Array,
+        json: &[u8],
+        pod: Option<&WirePod<'_>>,
+    ) -> Result<(), String>;
     /// An array was read to its end.
     fn passed(&mut self, array: &'static Array) -> Result<(), String>;
 }
@@ -59,7 +61,7 @@ pub(super) fn walk(json: impl Read, pass: &mut impl Pass, threads: Threads) -> R
 pub(super) enum Threads {
     /// This one.
     One,
-    /// This one takes the text apart while another one takes the objects in, which is more work.
+    /// This one takes the text apart, and decodes some pods, while another one takes the objects in.
     Two,
 }
 
@@ -120,9 +122,7 @@ impl<R: Read> Walk<R> {
         self.place.clone_from(&of_array);
         if self.splitter.open(b'[')? {
             let read = match self.threads {
-                Threads::One => self.read(|index, json| {
-                    pass.object(array, json).map_err(|what| Wrong::at(index, Fault::Value(what)))
-                }),
+                Threads::One => self.read(array, pass),
                 Threads::Two => self.read_beside(array, pass),
             };
             read.map_err(|wrong| {
@@ -135,45 +135,41 @@ impl<R: Read> Walk<R> {
         pass.passed(array).map_err(Fault::Value)
     }
 
-    /// Gives away the objects of an array that was opened, up to its end or to the first that is wrong.
-    fn read(
-        &mut self,
-        mut give: impl FnMut(usize, &[u8]) -> Result<(), Wrong>,
-    ) -> Result<(), Wrong> {
-        let mut is_first = true;
-        let mut index = 0_usize;
-        let between = |fault| Wrong { index: None, fault };
-        while self.splitter.item(&mut is_first).map_err(between)? {
-            give(index, self.splitter.value().map_err(|fault| Wrong::at(index, fault))?)?;
-            index += 1;
+    /// Takes in the objects of an array that was opened, up to its end or to the first that is wrong.
+    fn read(&mut self, array: &'static Array, pass: &mut impl Pass) -> Result<(), Wrong> {
+        let mut at = Place::default();
+        while let Some(json) = self.item(&mut at)? {
+            let taken = pass.object(array, json, None);
+            taken.map_err(|what| Wrong::at(at.index - 1, Fault::Value(what)))?;
         }
         Ok(())
     }
 
-    /// Does the same while another thread takes the objects in.
-    fn read_beside(&mut self, array: &'static Array, pass: &mut impl Pass) -> Result<(), Wrong> {
-        thread::scope(|scope| {
-            let (sender, batches) = mpsc::sync_channel(BATCHES_AHEAD);
-            let taker = thread::Builder::new()
-                .spawn_scoped(scope, move || take_in(array, pass, &batches))
-                .map_err(|error| Wrong { index: None, fault: error.into() })?;
-            let mut batch = Batch::default();
-            let read = self.read(|_, json| {
-                batch.push(json);
-                if batch.json.len() < BATCH_BYTES {
-                    return Ok(());
-                }
-                // Nobody takes them after one that is wrong, of which the other thread tells.
-                let is_taken = sender.send(take(&mut batch)).is_ok();
-                if is_taken { Ok(()) } else { Err(Wrong::nowhere()) }
-            });
-            // Those before the place where the text is wrong come first.
-            let _nobody = sender.send(batch);
-            drop(sender);
-            taker.join().unwrap_or_else(|panic| resume_unwind(panic)).and(read)
-        })
+    /// Gives the next object of an array; none at its end.
+    fn item(&mut self, at: &mut Place) -> Result<Option<&[u8]>, Wrong> {
+        let between = |fault| Wrong { index: None, fault };
+        if !self.splitter.item(&mut at.is_first).map_err(between)? {
+            return Ok(None);
+        }
+        let json = self.splitter.value().map_err(|fault| Wrong::at(at.index, fault))?;
+        at.index += 1;
+        Ok(Some(json))
     }
 }
+
+/// Place in an array.
+struct Place {
+    is_first: bool,
+    /// The number of objects before it.
+    index: usize,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { is_first: true, index: 0 }
+    }
+}
+
 /// Says what is wrong with an array.
 struct Wrong {
     /// The object with which it is; none where it is between two of them.
@@ -185,50 +181,4 @@ impl Wrong {
     fn at(index: usize, fault: Fault) -> Self {
         Self { index: Some(index), fault }
     }
-
-    /// Stands for what is wrong elsewhere.
-    fn nowhere() -> Self {
-        Self { index: None, fault: Fault::Value(String::new()) }
-    }
-}
-
-/// Bytes of objects that are handed on at once.
-const BATCH_BYTES: usize = 256 << 10;
-/// Batches that wait at most.
-const BATCHES_AHEAD: usize = 4;
-
-/// Objects, one behind the other.
-#[derive(Default)]
-struct Batch {
-    json: Vec<u8>,
-    /// Ends of the objects in it.
-    ends: Vec<usize>,
-}
-
-impl Batch {
-    fn push(&mut self, json: &[u8]) {
-        self.json.extend_from_slice(json);
-        self.ends.push(self.json.len());
-    }
-
-    fn objects(&self) -> impl Iterator<Item = &[u8]> {
-        let begins = [0].into_iter().chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(begin, end)| &self.json[begin..*end])
-    }
-}
-
-/// Takes objects in as they come, up to the first that is wrong: which it is.
-fn take_in(
-    array: &'static Array,
-    pass: &mut impl Pass,
-    batches: &Receiver<Batch>,
-) -> Result<(), Wrong> {
-    let mut index = 0_usize;
-    for batch in batches {
-        for json in batch.objects() {
-            pass.object(array, json).map_err(|what| Wrong::at(index, Fault::Value(what)))?;
-            index += 1;
-        }
-    }
-    Ok(())
 }

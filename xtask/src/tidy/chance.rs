@@ -14,7 +14,7 @@ const EXCEPTIONS: &[&str] = &[
     // Selectors of devices are judged in threads, whose stack is bounded and large; simulated clusters have none.
     "scheduler/src/cel/",
     // A file is read by the command line; no daemon does.
-    "scheduler/src/snapshot/walk.rs",
+    "scheduler/src/snapshot/walk/beside.rs",
     "sandbox/src/streams/",
     "sandbox/src/nodes/inside/",
     "sandbox/src/nodes/serve.rs",
