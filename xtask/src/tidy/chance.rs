@@ -22,8 +22,8 @@ const EXCEPTIONS: &[&str] = &[
     "sandbox/src/server/logs.rs",
 ];
 
-/// Folder in which many wait for one change. A watch channel of tokio wakes them in an order that it draws; elsewhere one
-/// task waits for each.
+/// Folder in which many wait for one change. A watch channel of tokio wakes them in an order that it draws. In the daemons
+/// one task waits for each, but for admission and the order of jobs, which no simulation runs.
 const MANY_WAIT: &str = "sandbox/src/";
 const WATCH_CHANNEL: &str = concat!("sync::", "watch");
 
