@@ -79,6 +79,8 @@ enum Kind {
 struct Hold {
     lease: Lease,
     election: Mutex<Election>,
+    /// The Lease as the API server last gave it to us as ours; none where that is not known.
+    known: Mutex<Option<Record>>,
     confirming: tokio::sync::Mutex<()>,
     lost: CancellationToken,
 }
@@ -166,10 +168,10 @@ impl Lease {
             return Ok(None);
         };
         let asked = Instant::now();
-        match self.write(record).await {
+        let written = match self.write(record).await {
             Err(kube::Error::Api(status)) if status.code == 409 => return Ok(None),
             written => written?,
-        }
+        };
         election.taken(asked);
         if !wait.is_zero() {
             tracing::info!(lease = self.name, "took the lease over; waiting for its holder");
@@ -178,6 +180,7 @@ impl Lease {
         let hold = Hold {
             lease: self.clone(),
             election: Mutex::new(election.clone()),
+            known: Mutex::new(Some(written)),
             confirming: tokio::sync::Mutex::new(()),
             lost: CancellationToken::new(),
         };
@@ -202,16 +205,15 @@ impl Lease {
         }
     }
 
-    /// Writes our name on the Lease as it was read.
-    async fn write(&self, from: Option<Record>) -> Result<(), kube::Error> {
+    /// Writes our name on the Lease as it was read, and gives it as it was written.
+    async fn write(&self, from: Option<Record>) -> Result<Record, kube::Error> {
         let is_new = from.is_none();
         let wanted = ours(from, &self.name, &self.identity, self.mode);
         if is_new {
-            within(self.api.create(&PostParams::default(), &wanted)).await?;
+            within(self.api.create(&PostParams::default(), &wanted)).await
         } else {
-            within(self.api.replace(&self.name, &PostParams::default(), &wanted)).await?;
+            within(self.api.replace(&self.name, &PostParams::default(), &wanted)).await
         }
-        Ok(())
     }
 }
 
@@ -314,14 +316,18 @@ impl Hold {
         }
     }
 
-    /// Reads the Lease and has the election judge it; one that is another's ends the hold.
+    /// Reads the Lease and has the election judge it; one that is another's ends the hold. While it is read it counts as
+    /// not known: who cannot read it cannot act, and must not keep it from whoever can.
     async fn read(&self) -> Result<(Action, Option<Record>), kube::Error> {
+        self.known().take();
         let asked = Instant::now();
         let record = within(self.lease.api.get_opt(&self.lease.name)).await?;
         let lease = observe(record.as_ref(), &self.lease.identity);
         let action = self.election().step(&lease, Manner::Patient, asked, Instant::now());
-        if action == Action::Stop {
-            self.lost.cancel();
+        match action {
+            Action::Stop => self.lost.cancel(),
+            Action::Renew => self.known().clone_from(&record),
+            Action::Take { .. } | Action::Wait => {}
         }
         Ok((action, record))
     }
@@ -344,11 +350,7 @@ impl Hold {
             Mode::Handover => HANDOVER_RENEWAL,
         })
         .await;
-        let renewed = match self.read().await {
-            Ok((Action::Renew | Action::Take { .. }, record)) => self.write(record).await,
-            read => read.map(drop),
-        };
-        if let Err(error) = renewed {
+        if let Err(error) = self.renew().await {
             tracing::warn!(
                 lease = self.lease.name,
                 error = causes(&error),
@@ -357,10 +359,31 @@ impl Hold {
         }
     }
 
+    /// Renews the hold by one request: writes the Lease as it is known, whose version guards the write. It is read only
+    /// where another version stands there, or where it is not known what does.
+    async fn renew(&self) -> Result<(), kube::Error> {
+        let known = self.known().take();
+        if known.is_some() {
+            match self.write(known).await {
+                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
+                written => return written,
+            }
+        }
+        match self.read().await? {
+            (Action::Renew | Action::Take { .. }, record) => self.write(record).await,
+            _ => Ok(()),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<Record>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn write(&self, record: Option<Record>) -> Result<(), kube::Error> {
         let asked = Instant::now();
-        self.lease.write(record).await?;
+        let written = self.lease.write(record).await?;
         self.election().taken(asked);
+        *self.known() = Some(written);
         Ok(())
     }
 
