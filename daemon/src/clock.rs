@@ -20,6 +20,11 @@ pub fn now() -> Timestamp {
     start.saturating_add(passed).unwrap_or(Timestamp::MAX)
 }
 
+/// Tells whether this thread has a virtual clock, which goes on as soon as nothing of its runtime works.
+pub fn is_virtual() -> bool {
+    VIRTUAL.get().is_some()
+}
+
 /// Has the wall clock of this thread begin at `start` and follow tokio's clock from now on.
 pub fn follow_tokio(start: Timestamp) {
     VIRTUAL.set(Some((Instant::now(), start)));
@@ -52,6 +57,7 @@ mod tests {
     async fn a_virtual_clock_follows_tokios() {
         follow_tokio(Timestamp::UNIX_EPOCH);
         assert_eq!(now(), Timestamp::UNIX_EPOCH);
+        assert!(is_virtual());
         tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(now().as_second(), 3);
     }

@@ -104,8 +104,8 @@ fn find<'s>(stories: &'s [Story], fail: &(impl Fn(String) + Sync)) -> Vec<(&'s S
     all.collect()
 }
 
-/// One in so many, as a variable says, or else `default`. Which these are does not hang on how many there are of a story,
-/// which is not the same in each run: selectors of devices are evaluated in a thread of their own.
+/// One in so many, as a variable says, or else `default`. Which these are does not hang on how many there are of a story:
+/// a write more of one leaves the choice of all others as it was.
 fn one_in<'s>(
     variable: &str,
     default: u64,

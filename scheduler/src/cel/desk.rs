@@ -7,9 +7,13 @@
 //! Whoever writes a claim decides what its selectors cost. In both lanes namespaces take turns, and what costs more than
 //! [`QUICK_COST`] for one device leaves the quick lane: so a namespace's selectors delay those of another by one turn
 //! each, however many and however costly they are.
+//!
+//! Under a virtual clock whoever asks waits until all is answered, in one thread and one order: a virtual minute passes in
+//! no time, so that no answer of another thread would come in time.
 
 use std::{sync::mpsc as channel, thread};
 
+use kai_daemon::clock;
 use tokio::sync::mpsc;
 
 use super::lane::{Lane, QUICK_COST, Turn};
@@ -19,6 +23,8 @@ use crate::cel::{Answer, COST_MAX, Question, STACK_BYTES, Verdict};
 #[derive(Debug)]
 pub struct Desk {
     questions: channel::Sender<Vec<Question>>,
+    /// Sends answers as the lanes do; it keeps nobody listening whose lanes have ended.
+    told: mpsc::WeakUnboundedSender<Vec<Answer>>,
     answers: mpsc::UnboundedReceiver<Vec<Answer>>,
 }
 
@@ -32,6 +38,7 @@ impl Desk {
         let (costly, slow) = channel::channel();
         let (answers, answers_out) = mpsc::unbounded_channel();
         let quick_answers = answers.clone();
+        let told = answers.downgrade();
         start("selectors", quick, Lane::new(QUICK_COST), move |turn: Turn| {
             // Who listens may have gone: then nothing is asked any more.
             let _ = quick_answers.send(turn.answers);
@@ -39,20 +46,25 @@ impl Desk {
                 let _ = costly.send(turn.costly);
             }
         })?;
-        start("slow-selectors", slow, Lane::new(COST_MAX), move |mut turn: Turn| {
-            let refused = turn.costly.into_iter().map(|one| one.answer(Verdict::Costly));
-            turn.answers.extend(refused);
-            let _ = answers.send(turn.answers);
+        start("slow-selectors", slow, Lane::new(COST_MAX), move |turn: Turn| {
+            let _ = answers.send(refused(turn));
         })?;
-        Ok(Self { questions, answers: answers_out })
+        Ok(Self { questions, told, answers: answers_out })
     }
 
     /// Asks; whoever asks the same twice is answered twice.
     pub fn ask(&self, questions: Vec<Question>) {
-        if !questions.is_empty() {
-            // The lanes end after the desk.
-            let _ = self.questions.send(questions);
+        if questions.is_empty() {
+            return;
         }
+        if let Some(told) = self.told.upgrade().filter(|_| clock::is_virtual()) {
+            for answers in at_once(questions) {
+                let _ = told.send(answers);
+            }
+            return;
+        }
+        // The lanes end after the desk.
+        let _ = self.questions.send(questions);
     }
 
     /// The next answers.
@@ -64,6 +76,33 @@ impl Desk {
     pub fn ready(&mut self) -> Option<Vec<Answer>> {
         self.answers.try_recv().ok()
     }
+}
+
+/// Answers of a turn in the slow lane: what costs more than it may even there is refused.
+fn refused(mut turn: Turn) -> Vec<Answer> {
+    turn.answers.extend(turn.costly.into_iter().map(|one| one.answer(Verdict::Costly)));
+    turn.answers
+}
+
+/// Answers all as both lanes do, one after the other; nothing where no thread can be started.
+fn at_once(questions: Vec<Question>) -> Vec<Vec<Answer>> {
+    let work = || {
+        let (mut quick, mut slow) = (Lane::new(QUICK_COST), Lane::new(COST_MAX));
+        let mut answers = Vec::new();
+        quick.add(questions);
+        while let Some(turn) = quick.turn() {
+            answers.push(turn.answers);
+            slow.add(turn.costly);
+        }
+        while let Some(turn) = slow.turn() {
+            answers.push(refused(turn));
+        }
+        answers
+    };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    })
 }
 
 /// A thread that works a lane off, and sleeps while nothing is in it.
