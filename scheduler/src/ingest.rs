@@ -99,7 +99,7 @@ kinds! {
 
 /// Pods need what several other kinds keep.
 const POD: kind::Hooks = kind::Hooks {
-    apply: |ingest, bytes| Ok(pod::apply(ingest, &serde_json::from_slice(bytes)?)),
+    apply: |ingest, bytes| Ok(pod::apply(ingest, &kind::decode(bytes)?)),
     remove: |ingest, meta| pod::remove(ingest, &meta.uid),
     end: pod::end,
 };
@@ -215,7 +215,7 @@ impl Ingest {
     /// # Errors
     /// The object is not what its kind says.
     pub fn deleted(&mut self, kind: Kind, bytes: &[u8]) -> serde_json::Result<String> {
-        let Named { metadata } = serde_json::from_slice::<Named<'_>>(bytes)?;
+        let Named { metadata } = kind::decode::<Named<'_>>(bytes)?;
         kind.remove(self, &metadata);
         Ok(metadata.resource_version.to_string())
     }
@@ -228,7 +228,7 @@ pub(crate) struct WirePod<'a>(pod::Wire<'a>);
 impl<'a> WirePod<'a> {
     /// Decodes a pod; none where it is not what a pod is.
     pub(crate) fn decode(json: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(json).ok().map(Self)
+        kind::decode(json).ok().map(Self)
     }
 }
 

@@ -142,9 +142,7 @@ struct Head {
 impl Page {
     /// Decodes a page.
     pub(super) fn decode(bytes: &[u8], detail: Detail) -> Result<Self, serde_json::Error> {
-        let mut from = serde_json::Deserializer::from_slice(bytes);
-        let page = from.deserialize_map(PageOf(detail))?;
-        from.end().map(|()| page)
+        decode(bytes, PageOf(detail))
     }
 
     /// Returns the token of the page after it; empty where it is the last one.
@@ -169,6 +167,26 @@ pub(super) fn token(bytes: &[u8]) -> Option<String> {
     Some(Page::decode(&head, Detail::Whole).ok()?.token)
 }
 
+/// Decodes what an API server answered. That its text is UTF-8 is checked for all of it at once, which costs a tenth of
+/// what it costs for each of its strings.
+fn decode<'de, S: DeserializeSeed<'de>>(
+    bytes: &'de [u8],
+    what: S,
+) -> Result<S::Value, serde_json::Error> {
+    fn whole<'de, R: serde_json::de::Read<'de>, S: DeserializeSeed<'de>>(
+        mut from: serde_json::Deserializer<R>,
+        what: S,
+    ) -> Result<S::Value, serde_json::Error> {
+        let value = what.deserialize(&mut from)?;
+        from.end().map(|()| value)
+    }
+    match str::from_utf8(bytes) {
+        Ok(text) => whole(serde_json::Deserializer::from_str(text), what),
+        // The error says where, as of any other fault of the text.
+        Err(_) => whole(serde_json::Deserializer::from_slice(bytes), what),
+    }
+}
+
 /// Decodes an object.
 pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     object_in(bytes, Detail::Whole)
@@ -176,9 +194,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
 
 /// Decodes so much of an object.
 pub(super) fn object_in(bytes: &[u8], detail: Detail) -> Result<Value, serde_json::Error> {
-    let mut from = serde_json::Deserializer::from_slice(bytes);
-    let object = Within::Fields(detail).deserialize(&mut from)?;
-    from.end().map(|()| object)
+    decode(bytes, Within::Fields(detail))
 }
 
 /// Reads an object from any form.
@@ -192,6 +208,14 @@ struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
 
 /// Reads a page, and so much of each object.
 struct PageOf(Detail);
+
+impl<'de> DeserializeSeed<'de> for PageOf {
+    type Value = Page;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Page, D::Error> {
+        from.deserialize_map(self)
+    }
+}
 
 impl<'de> Visitor<'de> for PageOf {
     type Value = Page;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use serde_json::Result;
 
 use super::{Ingest, Kind};
@@ -39,14 +40,14 @@ macro_rules! index {
     };
     ($index:ident by $by:ident: $apply:ident, $remove:ident, $end:ident) => {
         kind::Hooks {
-            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.context, &serde_json::from_slice(bytes)?)),
+            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.context, &kind::decode(bytes)?)),
             remove: |ingest, meta| ingest.$index.$remove(&mut ingest.context, &kind::$by(meta)),
             end: |ingest| ingest.$index.$end(&mut ingest.context),
         }
     };
     ($index:ident by $by:ident: $apply:ident, alone $remove:ident, $end:ident) => {
         kind::Hooks {
-            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.context, &serde_json::from_slice(bytes)?)),
+            apply: |ingest, bytes| Ok(ingest.$index.$apply(&mut ingest.context, &kind::decode(bytes)?)),
             remove: |ingest, meta| ingest.$index.$remove(&kind::$by(meta)),
             end: |ingest| ingest.$index.$end(&mut ingest.context),
         }
@@ -57,13 +58,21 @@ macro_rules! index {
 macro_rules! functions {
     ($module:ident by $by:ident) => {
         kind::Hooks {
-            apply: |ingest, bytes| {
-                Ok($module::apply(&mut ingest.context, &serde_json::from_slice(bytes)?))
-            },
+            apply: |ingest, bytes| Ok($module::apply(&mut ingest.context, &kind::decode(bytes)?)),
             remove: |ingest, meta| $module::remove(&mut ingest.context, &kind::$by(meta)),
             end: |ingest| $module::end(&mut ingest.context),
         }
     };
+}
+
+/// Decodes an object. That its text is UTF-8 is checked for all of it at once, which costs a tenth of what it costs for
+/// each of its strings.
+pub(super) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
+    match str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        // The error says where, as of any other fault of the text.
+        Err(_) => serde_json::from_slice(bytes),
+    }
 }
 
 /// A kind of object that is watched: where the API serves it, and what takes it in.

@@ -4,11 +4,13 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
     io,
+    sync::LazyLock,
 };
 
 use futures::executor::block_on;
 use kai_api::{bind_request::BindRequest, names::annotation};
 use kai_engine::{Cluster, Delta, Timestamp};
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,6 +36,11 @@ use crate::{
 /// Objects at most, twenty times what a large cluster has: their facts stay in memory, about a KiB each, and the smallest
 /// are a few bytes of JSON.
 const OBJECTS_MAX: usize = 2_000_000;
+
+/// Words without which a pod need not be looked at more closely: each is looked for in every pod.
+static NOMINATED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("nominatedNodeName"));
+static DEADLINE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"activeDeadlineSeconds\""));
+static SUCCEEDED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"Succeeded\""));
 
 /// Holds what has been read so far.
 #[derive(Debug, Default)]
@@ -300,7 +307,7 @@ impl State {
     ) -> Result<(), String> {
         if !self.knows_nodes || !self.knows_binds {
             self.has_early_pods = true;
-            if memchr::memmem::find(json, b"nominatedNodeName").is_some() {
+            if NOMINATED.find(json).is_some() {
                 // A node that is not known yet is none.
                 self.ingest.context.resync.push(Kind::Pod);
             }
@@ -405,7 +412,7 @@ fn deadline(json: &[u8]) -> Option<(String, i64)> {
     struct Spec {
         active_deadline_seconds: i64,
     }
-    memchr::memmem::find(json, b"\"activeDeadlineSeconds\"")?;
+    DEADLINE.find(json)?;
     let Pod { metadata, spec } = serde_json::from_slice(json).ok()?;
     let group = metadata.annotations.value(annotation::POD_GROUP)?;
     Some((format!("{}/{group}", metadata.namespace), spec.active_deadline_seconds))
@@ -426,7 +433,7 @@ fn bound(json: &[u8], bind: &Bind) -> serde_json::Result<String> {
 /// A pod that ended well, of which KAI writes little more than its group: whose it was goes without saying. None where it
 /// says so itself, or did not end.
 fn ended(json: &[u8], scheduler: &str) -> Option<String> {
-    memchr::memmem::find(json, b"\"Succeeded\"")?;
+    SUCCEEDED.find(json)?;
     let mut pod: Value = serde_json::from_slice(json).ok()?;
     let is_whole =
         pod["status"]["phase"] != "Succeeded" || pod["spec"]["schedulerName"].is_string();
