@@ -2,11 +2,17 @@
 //! apart. Taking in is more work, so of pods the other one decodes a part as well.
 //!
 //! ```text
-//! this thread   | decode 5..12 ──► channel | take apart 13..25         | decode 18..25 ...
-//! the other one | decode and take in 0..4  | take in 5..12, decoded    | decode and take in 13..17 ...
+//! this thread   | decode 6..12 ──► channel | take apart 13..25         | decode 19..25 ...
+//! the other one | decode and take in 0..5  | take in 6..12, decoded    | decode and take in 13..18 ...
 //! ```
 
-use std::{io::Read, mem::take, panic::resume_unwind, sync::mpsc, thread};
+use std::{
+    io::Read,
+    mem::{replace, take},
+    panic::resume_unwind,
+    sync::mpsc,
+    thread,
+};
 
 use super::{Pass, Place, Walk, Wrong};
 use crate::{
@@ -22,7 +28,7 @@ const BATCH_BYTES: usize = 256 << 10;
 /// Batches of a round, and how many of them are decoded where they are taken in: both threads are then done at about one
 /// time.
 const ROUND: usize = 13;
-const OWN: usize = 5;
+const OWN: usize = 6;
 
 impl<R: Read> Walk<R> {
     /// Takes in the objects of an array that was opened, up to its end or to the first that is wrong.
@@ -33,7 +39,8 @@ impl<R: Read> Walk<R> {
     ) -> Result<(), Wrong> {
         let mut at = Place::default();
         let mut index = 0;
-        let mut round = self.round(&mut at);
+        let mut round = self.round(&mut at, Vec::new());
+        let mut spare = Vec::new();
         loop {
             let begun = index;
             let (taken, next) = thread::scope(|scope| {
@@ -52,22 +59,23 @@ impl<R: Read> Walk<R> {
                     let _ = sender.send(decode(array, batch));
                 }
                 drop(sender);
-                let next = round.end.is_none().then(|| self.round(&mut at));
+                let spare = take(&mut spare);
+                let next = round.end.is_none().then(|| self.round(&mut at, spare));
                 Ok((taker.join().unwrap_or_else(|panic| resume_unwind(panic)), next))
             })?;
             // Those before the place where the text is wrong come first.
             index = taken?;
             match next {
-                Some(next) => round = next,
+                Some(next) => spare = replace(&mut round, next).batches,
                 None => return round.end.unwrap_or(Ok(())),
             }
         }
     }
 
-    /// Takes the text of some objects apart.
-    fn round(&mut self, at: &mut Place) -> Round {
-        let mut batches = Vec::with_capacity(ROUND);
-        let mut batch = Batch::default();
+    /// Takes the text of some objects apart, in batches whose memory an earlier round had.
+    fn round(&mut self, at: &mut Place, mut spare: Vec<Batch>) -> Round {
+        let mut batches = Vec::with_capacity(ROUND + 1);
+        let mut batch = Batch::emptied(spare.pop());
         let end = loop {
             match self.item(at) {
                 Ok(Some(json)) => batch.push(json),
@@ -75,7 +83,7 @@ impl<R: Read> Walk<R> {
                 Err(wrong) => break Some(Err(wrong)),
             }
             if batch.json.len() >= BATCH_BYTES {
-                batches.push(take(&mut batch));
+                batches.push(replace(&mut batch, Batch::emptied(spare.pop())));
                 if batches.len() == ROUND {
                     break None;
                 }
@@ -101,7 +109,6 @@ impl Round {
 }
 
 /// Objects, one behind the other.
-#[derive(Default)]
 struct Batch {
     json: Vec<u8>,
     /// Ends of the objects in it.
@@ -109,6 +116,17 @@ struct Batch {
 }
 
 impl Batch {
+    /// A batch without objects, in the memory of one that nobody needs any more.
+    fn emptied(batch: Option<Self>) -> Self {
+        let mut batch = batch.unwrap_or_else(|| Self {
+            json: Vec::with_capacity(BATCH_BYTES + BATCH_BYTES / 16),
+            ends: Vec::new(),
+        });
+        batch.json.clear();
+        batch.ends.clear();
+        batch
+    }
+
     fn push(&mut self, json: &[u8]) {
         self.json.extend_from_slice(json);
         self.ends.push(self.json.len());
@@ -238,7 +256,7 @@ mod tests {
     fn a_part_of_the_pods_is_decoded_before_and_nothing_else() {
         let (notes, wrong) = read(&text("pods"), Threads::Two, None);
         assert_eq!(wrong, None);
-        assert!((OBJECTS / 2..OBJECTS).contains(&notes.decoded), "{}", notes.decoded);
+        assert!((OBJECTS / 3..OBJECTS).contains(&notes.decoded), "{}", notes.decoded);
         let nodes = text("nodes");
         assert!(arrays::find("nodes").is_some());
         assert_eq!(read(&nodes, Threads::Two, None).0.decoded, 0);
