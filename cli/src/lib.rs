@@ -24,6 +24,7 @@ mod print;
 pub mod program;
 mod run;
 mod settings;
+mod threads;
 mod tryout;
 mod workload;
 

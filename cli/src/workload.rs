@@ -1,5 +1,6 @@
 //! Workloads as users think of them: the object they submitted, its `PodGroups` and its pods, put together.
 
+mod assembly;
 pub(crate) mod casualty;
 pub(crate) mod devices;
 pub(crate) mod eta;
@@ -14,8 +15,8 @@ mod phase;
 pub(crate) mod pod;
 pub(crate) mod position;
 pub(crate) mod reason;
+mod rest;
 pub(crate) mod row;
-pub(crate) mod threads;
 
 use std::sync::OnceLock;
 
@@ -35,7 +36,7 @@ use crate::workload::devices::OnDevice;
 use crate::workload::eta::Eta;
 use crate::workload::history::Eviction;
 pub(crate) use find::find;
-pub(crate) use load::{Loaded, load, load_in};
+pub(crate) use load::{Loaded, load, load_in, load_with_rest};
 pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_leaving, is_over, one_full_stop};
 pub(crate) use position::Position;
 

@@ -22,10 +22,11 @@ use crate::print::output::clean;
 use crate::print::parts::Parts;
 use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column, cut};
+use crate::threads;
 use crate::workload::devices::{self, Depth};
 use crate::workload::eta::{Eta, When};
 use crate::workload::evicted::Evictions;
-use crate::workload::{Loaded, Phase, State, Workload, load_in, threads};
+use crate::workload::{Loaded, Phase, State, Workload, load_with_rest};
 use groups::Amounts;
 
 /// Flags of `list`.
@@ -102,10 +103,10 @@ impl Find for Args {
         let cluster = context.cluster().await?;
         let scope = context.scope(&cluster).map(str::to_owned);
         let (loaded, evictions) = futures::join!(
-            load_in(&cluster, scope.as_deref(), self.detail(format)),
+            load_with_rest(&cluster, scope.as_deref(), self.detail(format)),
             Evictions::read(&cluster, scope.as_deref())
         );
-        let mut loaded = loaded?;
+        let (mut loaded, rest) = loaded?;
         evictions.mark(&mut loaded.workloads);
         let place = place(scope.as_deref());
         for name in self.names.iter().filter(|name| !name.contains('*')) {
@@ -119,7 +120,7 @@ impl Find for Args {
         let all = loaded.workloads.len();
         if self.group_by.is_none() && !self.pods {
             // Before some are left out: all count.
-            loaded.find_positions_of_all(&cluster, scope.as_deref()).await;
+            loaded.find_positions_of_all(&cluster, scope.as_deref(), rest).await;
         }
         self.filter.apply(&mut loaded, &cluster).await?;
         let is_named = |workload: &Workload| self.names.iter().any(|name| workload.is_called(name));

@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, Row, Table, Width, presets};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::print::output::{Output, Style, clean};
+use crate::threads;
 
 /// Blanks between two columns.
 const GAP: u16 = 2;
@@ -128,6 +129,38 @@ impl Layout {
         if rows.is_empty() {
             return String::new();
         }
+        let parts = threads::parts(&rows, |rows| Laid::new(columns, rows));
+        let mut widths = vec![0; columns.len()];
+        for part in &parts {
+            for (width, of_part) in widths.iter_mut().zip(part.table.column_max_content_widths()) {
+                *width = of_part.max(*width);
+            }
+        }
+        self.fit(columns, &widths);
+        let columns = &self.columns;
+        threads::each(parts, |part| part.text(columns)).concat()
+    }
+
+    /// Hides what has no room, or what the parts before are without, and widens the others to what they were.
+    fn fit(&mut self, columns: &[Column], widths: &[u16]) {
+        if self.columns.is_empty() {
+            let hidden = hidden(columns, widths, self.width);
+            self.columns = hidden.iter().map(|is_hidden| (!is_hidden).then_some(0)).collect();
+        }
+        for (before, now) in self.columns.iter_mut().zip(widths) {
+            *before = before.map(|before| before.max(*now));
+        }
+    }
+}
+
+/// Some rows of a table, as comfy-table lays them out.
+struct Laid<'r> {
+    rows: Vec<&'r [Cell]>,
+    table: Table,
+}
+
+impl<'r> Laid<'r> {
+    fn new(columns: &[Column], rows: &[&'r [Cell]]) -> Self {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).add_rows(rows.iter().map(|row| line_of(row)));
         for (laid, column) in table.column_iter_mut().zip(columns) {
@@ -138,34 +171,24 @@ impl Layout {
                 CellAlignment::Left
             });
         }
-        self.fit(&mut table, columns);
+        Self { rows: rows.to_vec(), table }
+    }
+
+    /// The lines, in columns of at least these widths; those without one are hidden.
+    fn text(mut self, columns: &[Option<u16>]) -> String {
+        for (column, width) in self.table.column_iter_mut().zip(columns) {
+            column.set_constraint(match width {
+                Some(width) => ColumnConstraint::LowerBoundary(Width::Fixed(width + GAP)),
+                None => ColumnConstraint::Hidden,
+            });
+        }
         let mut out = String::new();
-        for (row, line) in rows.iter().zip(table.lines()) {
-            let cells = row.iter().zip(&self.columns).filter(|(_, width)| width.is_some());
+        for (row, line) in self.rows.iter().zip(self.table.lines()) {
+            let cells = row.iter().zip(columns).filter(|(_, width)| width.is_some());
             out += paint(&line, cells.map(|(cell, _)| cell)).trim_end_matches(' ');
             out.push('\n');
         }
         out
-    }
-
-    /// Hides what has no room, or what the parts before are without, and widens the others to what they were.
-    fn fit(&mut self, table: &mut Table, columns: &[Column]) {
-        if self.columns.is_empty() {
-            hide(table, columns, self.width);
-            self.columns =
-                table.column_iter().map(|column| (!column.is_hidden()).then_some(0)).collect();
-        }
-        let widths = table.column_max_content_widths();
-        for ((column, before), now) in table.column_iter_mut().zip(&mut self.columns).zip(widths) {
-            let constraint = match before {
-                Some(before) => {
-                    *before = now.max(*before);
-                    ColumnConstraint::LowerBoundary(Width::Fixed(*before + GAP))
-                }
-                None => ColumnConstraint::Hidden,
-            };
-            column.set_constraint(constraint);
-        }
     }
 }
 
@@ -176,21 +199,20 @@ fn line_of(row: &[Cell]) -> Row {
     line
 }
 
-/// Hides columns until the rest fits, or no other may be dropped.
-fn hide(table: &mut Table, columns: &[Column], width: usize) {
-    let widths = table.column_max_content_widths();
+/// Tells which columns are hidden, so that the rest fits: none more than may be dropped.
+fn hidden(columns: &[Column], widths: &[u16], width: usize) -> Vec<bool> {
     let width_of = |at: usize| usize::from(widths[at]) + usize::from(GAP);
+    let mut hidden = vec![false; columns.len()];
     let mut total = (0..columns.len()).map(width_of).sum::<usize>();
     let mut may_go: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].drop > 0).collect();
     // The last of those that stand level goes first.
     may_go.sort_by_key(|at| columns[*at].drop);
     while total.saturating_sub(usize::from(GAP)) > width {
-        let Some(at) = may_go.pop() else { return };
+        let Some(at) = may_go.pop() else { break };
         total -= width_of(at);
-        if let Some(column) = table.column_mut(at) {
-            column.set_constraint(ColumnConstraint::Hidden);
-        }
+        hidden[at] = true;
     }
+    hidden
 }
 
 /// The line with the style of each cell around its text: what stands before a text is blanks, so the first place where
@@ -261,6 +283,21 @@ mod tests {
         );
         check(30, "NAME      STATUS   AGE\nllama-ft  Running  3h\n模型      Pending  9d\n");
         check(5, "NAME      STATUS\nllama-ft  Running\n模型      Pending\n");
+    }
+
+    /// Many rows are laid out on several threads: each line is as wide as the widest cell of all has it.
+    #[test]
+    fn many_rows_stand_in_the_columns_of_all() {
+        let row = |at: usize| {
+            let name = "n".repeat(if at == 1_999 { 12 } else { 1 + at % 3 });
+            vec![name.into(), "job".into(), "Pending".into(), "9d".into()]
+        };
+        let rows: Vec<Vec<Cell>> = (0..2_000).map(row).collect();
+        let text = render(COLUMNS, &rows, 80, false);
+        assert_eq!(text.lines().count(), rows.len());
+        for (row, line) in rows.iter().zip(text.lines()) {
+            assert_eq!(line, format!("{:<12}  job   Pending  9d", row[0].text));
+        }
     }
 
     #[test]

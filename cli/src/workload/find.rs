@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use futures::future::{join, join_all};
 use serde_json::Value;
 
-use super::load::{self, Loaded, controller, load, top_owner};
+use super::assembly::{assemble, controller, maker, top_owner};
+use super::load::{self, Loaded, load};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{self, KINDS, Kind};
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
@@ -74,7 +75,7 @@ impl Finder<'_> {
             pods.extend(own);
         }
         let tops: Vec<Found> = tops.into_iter().filter(|(kind, ..)| kind.name != "Pod").collect();
-        let mut workloads = load::assemble(tops, groups, pods);
+        let mut workloads = assemble(tops, groups, pods);
         load::mark_held(&mut workloads, self.cluster).await;
         let is_it = |workload: &Workload| workload.is_called(word);
         let found = workloads.iter().any(is_it);
@@ -178,7 +179,7 @@ impl Finder<'_> {
     async fn top(&self, object: Found) -> Result<Option<Found>, Failure> {
         let mut at = object;
         for _ in 0..OWNERS_MAX {
-            if load::maker(&at.2).is_none() {
+            if maker(&at.2).is_none() {
                 return Ok(Some(at));
             }
             let Some(owner) = controller(&at.2) else { return Ok(Some(at)) };

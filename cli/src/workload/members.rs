@@ -7,9 +7,10 @@ use futures::future::join;
 use serde_json::Value;
 
 use super::Workload;
+use super::assembly::{Assembly, top_owner};
 use super::group_name::GroupName;
 pub(crate) use super::load::scheduled_by_us;
-use super::load::{Assembly, each_kind, name_kind, of_queues, top_owner};
+use super::load::{each_kind, name_kind, of_queues};
 use crate::cluster::json::text;
 use crate::cluster::queue::not_installed;
 use crate::cluster::{Call, Cluster, Detail, Part, Resource, Select, names};
@@ -184,7 +185,7 @@ mod tests {
 
     use super::*;
     use crate::cluster::kinds::{KINDS, Kind};
-    use crate::workload::load::assemble;
+    use crate::workload::assembly::assemble;
 
     fn kind(name: &str) -> &'static Kind {
         KINDS.iter().find(|kind| kind.name == name).expect("it is known")

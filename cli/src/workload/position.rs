@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 use kai_api::names::resource::SHARED_GPU_MEMORY;
 use serde_json::Value;
 
+use super::rest::{Rest, all, priority_classes};
 use super::{Loaded, Workload};
 use crate::cluster::json::text;
-use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
+use crate::cluster::{Call, Cluster, Failure, Select, names};
 
 /// A place in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,17 +42,21 @@ impl Loaded {
     }
 
     /// Does the same where these are all the workloads of a namespace, or of all: their `PodGroups` are not read again.
+    /// Nor is the rest, where it was.
     pub(crate) async fn find_positions_of_all(
         &mut self,
         cluster: &Cluster,
         namespace: Option<&str>,
+        rest: Option<Rest>,
     ) {
         if !self.waits() {
             return;
         }
-        let elsewhere = namespace.map(|namespace| format!("metadata.namespace!={namespace}"));
-        let (others, classes) = all(cluster, elsewhere.as_deref()).await;
-        if let Some((others, classes)) = others.zip(classes) {
+        let Rest { groups, classes } = match rest {
+            Some(rest) => rest,
+            None => Rest::read(cluster, namespace).await,
+        };
+        if let Some((others, classes)) = groups.zip(classes) {
             let own = self.workloads.iter().flat_map(|workload| &workload.groups);
             let places = places(own.chain(&others), &classes);
             self.take(&places);
@@ -69,19 +74,6 @@ impl Loaded {
             workload.position = first.filter(|_| workload.phase().is_queued());
         }
     }
-}
-
-/// The `PodGroups` that a field selector means, no matter whose, and the priority classes; none that the user may not read.
-async fn all(cluster: &Cluster, fields: Option<&str>) -> (Option<Vec<Value>>, Option<Vec<Value>>) {
-    let (groups, classes) = (names::pod_groups(), priority_classes());
-    let (group_call, class_call) = (Call::new("list", &groups), Call::new("list", &classes));
-    let everything = Select::default();
-    let groups = async {
-        let Some(fields) = fields else { return Some(Vec::new()) };
-        cluster.list(&group_call, &Select { fields, labels: "" }).await.ok()?
-    };
-    let (groups, classes) = futures::join!(groups, cluster.list(&class_call, &everything));
-    (groups, classes.ok().flatten())
 }
 
 /// Says who waits in the queue of a workload.
@@ -250,10 +242,6 @@ fn line_of(
         format!("{namespace}/{} (priority {priority})", super::history::named(&name))
     });
     Some(Line { place: at + 1, of: sorted.len(), ahead: ahead.collect(), is_whole })
-}
-
-fn priority_classes() -> Resource {
-    Resource::new("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses").cluster_wide()
 }
 
 /// The values of priority classes.

@@ -28,8 +28,8 @@ const TABLE: &[Row] = &[
     Row {
         folder: "cli/src",
         order: &[
-            "print", "globals", "settings", "cluster", "workload", "context", "plan", "commands",
-            "tryout", "args", "run", "program",
+            "threads", "print", "globals", "settings", "cluster", "workload", "context", "plan",
+            "commands", "tryout", "args", "run", "program",
         ],
         keeps_impls: false,
     },

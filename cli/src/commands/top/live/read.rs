@@ -31,7 +31,7 @@ impl Wanted {
         let (mut loaded, is_complete) = workloads(&cluster, &mut notes).await?;
         let scope = (!is_complete).then_some(cluster.namespace.as_str());
         find_evictions(&mut loaded.workloads, &cluster, scope).await;
-        loaded.find_positions_of_all(&cluster, scope).await;
+        loaded.find_positions_of_all(&cluster, scope, None).await;
         let (found, queues, others, reserved) = futures::join!(
             nodes(&cluster),
             async {

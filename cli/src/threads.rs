@@ -9,17 +9,30 @@ const MANY: usize = 512;
 /// Returns what a function makes of each thing, in their order.
 pub(crate) fn map<T: Sync, R: Send>(things: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let of_part = |part: &[T]| part.iter().map(&make).collect::<Vec<R>>();
+    parts(things, of_part).into_iter().flatten().collect()
+}
+
+/// Returns what a function makes of each part of the things, in their order: one part for each core, where they are many.
+pub(crate) fn parts<T: Sync, R: Send>(things: &[T], make: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
     if things.len() <= MANY {
-        return of_part(things);
+        return vec![make(things)];
     }
-    let of_part = &of_part;
+    each(things.chunks(share(things.len())).collect(), make)
+}
+
+/// Returns what a function makes of each thing, in their order; each has a thread of its own.
+pub(crate) fn each<T: Send, R: Send>(things: Vec<T>, make: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if things.len() <= 1 {
+        return things.into_iter().map(make).collect();
+    }
+    let make = &make;
     scope(|scope| {
-        let parts = things.chunks(share(things.len()));
-        let threads: Vec<_> = parts.map(|part| scope.spawn(move || of_part(part))).collect();
+        let threads: Vec<_> =
+            things.into_iter().map(|thing| scope.spawn(move || make(thing))).collect();
         let made = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        made.flatten().collect()
+        made.collect()
     })
 }
 
