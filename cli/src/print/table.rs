@@ -296,7 +296,7 @@ mod tests {
         let text = render(COLUMNS, &rows, 80, false);
         assert_eq!(text.lines().count(), rows.len());
         for (row, line) in rows.iter().zip(text.lines()) {
-            assert_eq!(line, format!("{:<12}  job   Pending  9d", row[0].text));
+            assert_eq!(line, format!("{:<12}  job  Pending  9d", row[0].text));
         }
     }
 
