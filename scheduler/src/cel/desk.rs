@@ -11,7 +11,7 @@
 //! Under a virtual clock whoever asks waits until all is answered, in one thread and one order: a virtual minute passes in
 //! no time, so that no answer of another thread would come in time.
 
-use std::{sync::mpsc as channel, thread};
+use std::{panic::resume_unwind, sync::mpsc as channel, thread};
 
 use kai_daemon::clock;
 use tokio::sync::mpsc;
@@ -84,7 +84,10 @@ fn refused(mut turn: Turn) -> Vec<Answer> {
     turn.answers
 }
 
-/// Answers all as both lanes do, one after the other; nothing where no thread can be started.
+/// Answers all as both lanes do, one after the other.
+///
+/// # Panics
+/// When a thread cannot be started: a simulation that goes on without answers would say something else each time.
 fn at_once(questions: Vec<Question>) -> Vec<Vec<Answer>> {
     let work = || {
         let (mut quick, mut slow) = (Lane::new(QUICK_COST), Lane::new(COST_MAX));
@@ -101,7 +104,8 @@ fn at_once(questions: Vec<Question>) -> Vec<Vec<Answer>> {
     };
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        let thread = thread.expect("a simulation can start a thread");
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
 
