@@ -39,6 +39,7 @@ pub(crate) use find::find;
 pub(crate) use load::{Loaded, load, load_in, load_with_rest};
 pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_leaving, is_over, one_full_stop};
 pub(crate) use position::Position;
+pub(crate) use rest::Rest;
 
 /// One workload.
 #[derive(Clone, Debug, Default)]

@@ -223,6 +223,15 @@ fn what_is_often_asked_takes_few_requests() {
             assert!(own(kind) <= most, "{line} reads {kind} more than once: {all:#?}");
         }
     }
+    // Their lines tell no places in queues, for which others' work would have to be read.
+    for line in ["list --group-by user", "list --pods -q default-queue"] {
+        let all = requests(&kubeconfig, line);
+        let of_places = |path: &&String| path.contains("%21%3D") || path.contains("priorityclass");
+        let read: Vec<&String> = all.keys().filter(of_places).collect();
+        assert!(read.is_empty(), "{line} reads what it does not show: {read:#?}");
+    }
+    let all = requests(&kubeconfig, "list");
+    assert!(all.keys().any(|path| path.contains("priorityclass")), "places are told: {all:#?}");
 }
 
 /// Creates so many pods that nobody schedules, in namespace `default`.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::ValueEnum as _;
 use serde_json::json;
 
-use crate::cluster::Detail;
 use crate::cluster::queue::count;
+use crate::cluster::{Cluster, Detail};
 use crate::commands::filter::{Filter, check_namespace};
 use crate::commands::show::{Find, show};
 use crate::context::Context;
@@ -26,7 +26,7 @@ use crate::threads;
 use crate::workload::devices::{self, Depth};
 use crate::workload::eta::{Eta, When};
 use crate::workload::evicted::Evictions;
-use crate::workload::{Loaded, Phase, State, Workload, load_with_rest};
+use crate::workload::{Loaded, Phase, Rest, State, Workload, load_in, load_with_rest};
 use groups::Amounts;
 
 /// Flags of `list`.
@@ -96,6 +96,25 @@ impl Args {
             detail => detail,
         }
     }
+
+    /// Tells whether places in queues are told: lines of groups and of pods have none.
+    fn has_places(&self) -> bool {
+        self.group_by.is_none() && !self.pods
+    }
+
+    /// Reads workloads, and what their places are worked out from where these are told.
+    async fn load(
+        &self,
+        cluster: &Cluster,
+        scope: Option<&str>,
+        format: &Format,
+    ) -> Result<(Loaded, Option<Rest>), Error> {
+        let detail = self.detail(format);
+        if self.has_places() {
+            return load_with_rest(cluster, scope, detail).await;
+        }
+        Ok((load_in(cluster, scope, detail).await?, None))
+    }
 }
 
 impl Find for Args {
@@ -103,7 +122,7 @@ impl Find for Args {
         let cluster = context.cluster().await?;
         let scope = context.scope(&cluster).map(str::to_owned);
         let (loaded, evictions) = futures::join!(
-            load_with_rest(&cluster, scope.as_deref(), self.detail(format)),
+            self.load(&cluster, scope.as_deref(), format),
             Evictions::read(&cluster, scope.as_deref())
         );
         let (mut loaded, rest) = loaded?;
@@ -118,7 +137,7 @@ impl Find for Args {
             check_namespace(scope.as_deref(), &cluster).await?;
         }
         let all = loaded.workloads.len();
-        if self.group_by.is_none() && !self.pods {
+        if self.has_places() {
             // Before some are left out: all count.
             loaded.find_positions_of_all(&cluster, scope.as_deref(), rest).await;
         }
