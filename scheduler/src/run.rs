@@ -32,6 +32,7 @@ use crate::{
     watch::Event,
 };
 
+mod check;
 mod hold;
 mod lists;
 mod news;
@@ -49,8 +50,6 @@ const GATHER_MAX: Duration = Duration::from_millis(10);
 /// machine to the others; never longer than the second bound.
 const REST_FACTOR: u32 = 2;
 const REST_MAX: Duration = Duration::from_millis(100);
-/// The engine's own check runs this often; it costs as much as rebuilding everything.
-const CHECK_EVERY: u64 = 1000;
 /// Newer numbers of reasons that stay are told once nothing was decided for so long, in milliseconds: in a busy cluster
 /// they change with every cycle.
 const NUMBERS_REST: i64 = 5_000;
@@ -335,7 +334,7 @@ impl Run {
                 "decided"
             );
         }
-        self.check()?;
+        self.check(&plan)?;
         self.cycles += 1;
         self.health.cycle();
         Ok(())
@@ -402,19 +401,6 @@ impl Run {
         let rests = now.0 >= self.decided.0.saturating_add(NUMBERS_REST);
         let groups = if rests { self.cluster.renumber(NUMBERS_MAX) } else { Vec::new() };
         groups.into_iter().map(Number::number)
-    }
-
-    /// At the start and now and then the derived state is derived again and compared.
-    fn check(&self) -> Result<(), Error> {
-        if !self.cycles.is_multiple_of(CHECK_EVERY) {
-            return Ok(());
-        }
-        let findings = self.cluster.check();
-        self.metrics.findings.inc_by(findings.len() as u64);
-        match findings.first() {
-            None => Ok(()),
-            Some(first) => Err(Error::Check { count: findings.len(), first: first.clone() }),
-        }
     }
 }
 
