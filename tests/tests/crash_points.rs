@@ -32,6 +32,9 @@ const EVERY: u64 = 60;
 /// Of so many one is told on a real API server.
 const EVERY_REAL: u64 = 700;
 
+/// After so many deaths a line says how many were told.
+const SAID_EVERY: usize = 250;
+
 /// Real servers at once; on each of them one story after the other is told.
 const SERVERS: usize = 3;
 
@@ -133,9 +136,14 @@ fn a_death_at_any_write_changes_nothing() -> Result<()> {
     assert!(!all.is_empty(), "no daemon writes anything");
     let chosen = one_in("KAI_CRASH_EVERY", EVERY, &all)?;
     println!("{} of {} deaths in {} stories", chosen.len(), all.len(), stories.len());
+    let told = AtomicUsize::new(0);
     each(&chosen, |(story, death)| {
         if let Err(error) = play(&story.scenario, Some(*death)) {
             fail(format!("{}: {error:#}", story.name));
+        }
+        let told = told.fetch_add(1, Ordering::Relaxed) + 1;
+        if told.is_multiple_of(SAID_EVERY) {
+            println!("{told} of {}", chosen.len());
         }
     });
     if let Some(assets) = assets("crash_points: a real kube-apiserver") {
