@@ -10,6 +10,7 @@
 //! All that happens follows from the seed: two runs of one seed write the same objects at the same moments, to the byte.
 
 mod admission;
+mod haste;
 mod judge;
 mod link;
 mod load;
@@ -158,7 +159,7 @@ async fn simulate(settings: Settings) -> Result<Report> {
         faults,
         binders: parts.binders(),
         simulated,
-        findings: judge.findings().into_iter().chain(parts.ended().to_vec()).collect(),
+        findings: [judge.findings(), parts.ended().to_vec(), parts.findings()].concat(),
     })
 }
 

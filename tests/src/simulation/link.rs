@@ -17,7 +17,7 @@ use tokio::{
 };
 use tokio_util::{bytes::Bytes, sync::CancellationToken};
 
-use super::weather::Weather;
+use super::{haste::Haste, weather::Weather};
 
 pub(super) type Boxed = Box<dyn std::error::Error + Send + Sync>;
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, Boxed>>;
@@ -156,6 +156,7 @@ pub(super) struct Link {
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
     trouble: Arc<Mutex<Option<Trouble>>>,
+    haste: Arc<Haste>,
     /// None: nothing goes wrong on this way.
     weather: Option<Arc<Weather>>,
 }
@@ -164,8 +165,8 @@ impl Link {
     /// A way of a process whose luck is drawn from `seed`.
     pub(super) fn new(name: &str, seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        let (counts, cut, trouble) = Default::default();
-        Self { name: Arc::from(name), counts, luck, cut, trouble, weather: weather.cloned() }
+        let (counts, cut, trouble, haste) = Default::default();
+        Self { name: Arc::from(name), counts, luck, cut, trouble, haste, weather: weather.cloned() }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -195,6 +196,11 @@ impl Link {
         let is_lease = request.uri().path().contains("/leases");
         let is_bind = request.uri().path().ends_with("/binding");
         let what = what(&request);
+        if let Some(weather) = &self.weather
+            && let Some(hasty) = self.haste.asks(request.method(), request.uri().path())
+        {
+            weather.found(format!("{} {hasty}", self.name));
+        }
         let fault = self.fault(&request, &what);
         if fault == Some(Fault::DeathBefore) {
             self.cut();

@@ -347,6 +347,11 @@ impl Parts {
         &self.ended
     }
 
+    /// Promises that were seen broken on the ways of daemons.
+    pub(super) fn findings(&self) -> Vec<String> {
+        self.weather.findings()
+    }
+
     /// All that went wrong.
     pub(super) fn happened(&self) -> Vec<Happened> {
         self.weather.happened()

@@ -75,6 +75,8 @@ pub(super) struct Weather {
     /// Until then answers come late; also those about Leases?
     slow: Mutex<Option<(Instant, bool)>>,
     binders: Mutex<BTreeSet<String>>,
+    /// Promises that were seen broken on a way.
+    findings: Mutex<Vec<String>>,
 }
 
 impl Weather {
@@ -90,8 +92,9 @@ impl Weather {
             }
             places
         });
-        let (happened, slow, binders) = Default::default();
-        Self { is_bad: AtomicBool::new(true), kinds, one_in, salt, only, happened, slow, binders }
+        let is_bad = AtomicBool::new(true);
+        let (happened, slow, binders, findings) = Default::default();
+        Self { is_bad, kinds, one_in, salt, only, happened, slow, binders, findings }
     }
 
     /// Has things go wrong from now on, or not.
@@ -157,6 +160,16 @@ impl Weather {
     /// The processes that bound a pod.
     pub(super) fn binders(&self) -> BTreeSet<String> {
         lock(&self.binders).clone()
+    }
+
+    /// Notes a promise that was seen broken on a way.
+    pub(super) fn found(&self, text: String) {
+        lock(&self.findings).push(text);
+    }
+
+    /// Promises that were seen broken on a way.
+    pub(super) fn findings(&self) -> Vec<String> {
+        lock(&self.findings).clone()
     }
 
     /// All that went wrong so far.
