@@ -1,7 +1,9 @@
 //! The loop's check of itself: the engine's derived state follows from the facts, and nobody is evicted for nothing.
 
+use std::collections::HashSet;
+
 use kai_daemon::clock;
-use kai_engine::{Change, Plan};
+use kai_engine::{Change, Plan, PodId};
 
 use super::{Error, Run};
 use crate::names::Number;
@@ -21,7 +23,9 @@ impl Run {
             findings.extend(self.cluster.check());
         }
         if is_simulated {
-            findings.extend(self.evicted_for_nothing(plan));
+            let names = &self.ingest.context.names;
+            findings
+                .extend(evicted_for_nothing(&plan.changes, |pod| names.pods[pod.number()].group));
         }
         self.metrics.findings.inc_by(findings.len() as u64);
         match findings.first() {
@@ -29,21 +33,49 @@ impl Run {
             Some(first) => Err(Error::Check { count: findings.len(), first: first.clone() }),
         }
     }
+}
 
-    /// Pods leave only for a group of which the same plan places or nominates a pod (S7 in docs/rules.md).
-    fn evicted_for_nothing(&self, plan: &Plan) -> Option<String> {
-        let names = &self.ingest.context.names;
-        let group_of = |change: &Change| match change {
-            Change::Place { pod, .. } | Change::Nominate { pod, .. } => {
-                names.pods[pod.number()].group
-            }
+/// Finds a pod that leaves for a group of which the same plan neither places nor nominates a pod (S7 in docs/rules.md).
+fn evicted_for_nothing(
+    changes: &[Change],
+    group_of: impl Fn(PodId) -> Option<u32>,
+) -> Option<String> {
+    let gaining: HashSet<u32> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Place { pod, .. } | Change::Nominate { pod, .. } => group_of(*pod),
             Change::Evict { .. } => None,
-        };
-        plan.changes.iter().find_map(|change| {
-            let Change::Evict { pod, reason, .. } = change else { return None };
-            let gains = reason.for_group()?.number();
-            let has_place = plan.changes.iter().any(|change| group_of(change) == Some(gains));
-            (!has_place).then(|| format!("{pod:?} leaves for group {gains}, which gets no place"))
         })
+        .collect();
+    changes.iter().find_map(|change| {
+        let Change::Evict { pod, reason, .. } = change else { return None };
+        let group = reason.for_group()?.number();
+        let is_for_nothing = !gaining.contains(&group);
+        is_for_nothing.then(|| format!("{pod:?} leaves for group {group}, which gets no place"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use kai_engine::{Eviction, GroupId, NodeId};
+
+    use super::*;
+
+    /// Pod 1 leaves so that group 7 fits; pod 2 is nominated.
+    fn check(group_of_nominated: Option<u32>, is_found: bool) {
+        let node = NodeId::new(0);
+        let reason = Eviction::Consolidate { for_group: GroupId::new(7) };
+        let nominated =
+            Change::Nominate { pod: PodId::new(2), node, devices: Box::default(), reserved: None };
+        let changes = [Change::Evict { pod: PodId::new(1), node, reason }, nominated];
+        let found = evicted_for_nothing(&changes, |_| group_of_nominated);
+        assert_eq!(found.is_some(), is_found, "{found:?}");
+    }
+
+    #[test]
+    fn who_leaves_makes_room_for_somebody() {
+        check(Some(7), false);
+        check(Some(8), true);
+        check(None, true);
     }
 }
