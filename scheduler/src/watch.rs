@@ -63,8 +63,9 @@ pub struct Source {
     pub resync: Arc<Notify>,
 }
 
-/// Bookmarks come about once a minute; a stream that is silent for longer is dead.
-const SILENCE_MAX: Duration = Duration::from_secs(100);
+/// Bookmarks come about once a minute; a stream that is silent for longer is dead. Its successor's first bookmark comes
+/// before what was heard last is too old to decide on.
+const SILENCE_MAX: Duration = Duration::from_secs(75);
 /// A server that answers nothing at all within this time is taken for gone.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// The server ends a watch after this time; spread, so that not all end at once.
@@ -231,6 +232,7 @@ impl Watch {
     async fn end_list(&mut self, version: String) -> Result<(), Problem> {
         self.listing = false;
         self.send(vec![Event::End(self.source.kind, version)]).await?;
+        self.health.heard(self.source.kind.name());
         self.health.synced(self.source.kind.name());
         Ok(())
     }
@@ -310,7 +312,7 @@ impl Watch {
         let answer = answer.map_err(|_| Problem::silent())?.map_err(Problem::broken)?;
         let (parts, body) = answer.into_parts();
         if parts.status.is_success() {
-            self.health.heard(self.source.kind.name());
+            self.health.answered(self.source.kind.name());
             return Ok(body);
         }
         let text = timeout(ANSWER_MAX, body.collect()).await.map_err(|_| Problem::silent())?;
@@ -369,3 +371,6 @@ fn refusal(status: StatusCode, body: &[u8]) -> Problem {
     };
     Problem::Refused { code, message }
 }
+
+#[cfg(test)]
+mod tests;

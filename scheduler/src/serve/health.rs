@@ -38,7 +38,12 @@ impl Health {
         watch.problem = None;
     }
 
-    /// A watch got an answer.
+    /// The server answers a watch; what it knows comes later.
+    pub fn answered(&self, kind: &'static str) {
+        self.lock().watches.entry(kind).or_default().problem = None;
+    }
+
+    /// A watch was told something: up to now all is known, or on its way.
     pub fn heard(&self, kind: &'static str) {
         let mut state = self.lock();
         let watch = state.watches.entry(kind).or_default();
@@ -72,7 +77,7 @@ impl Health {
         self.lock().last_cycle = Some(Instant::now());
     }
 
-    /// The longest time since one of the watches heard from the server.
+    /// The longest time since one of the watches was told something.
     pub fn watch_age(&self) -> Duration {
         let state = self.lock();
         let ages = state.watches.values().filter_map(|watch| watch.heard);
