@@ -30,7 +30,7 @@ mod record;
 
 pub use election::{Manner, Mode};
 
-use crate::{chance, process::causes};
+use crate::{backoff_to, chance, process::causes};
 use election::{Action, Election, Permit, REQUEST_MAX};
 use record::{observe, ours, released};
 
@@ -39,8 +39,8 @@ const HANDOVER_RETRY: Duration = Duration::from_secs(1);
 /// A standby looks at the Lease this often: the sooner a renewal is seen, the sooner its end is known.
 const STANDBY_LOOK: Duration = Duration::from_millis(500);
 const HANDOVER_RENEWAL: Duration = Duration::from_millis(2500);
-/// A hold that cannot be confirmed is asked for again after this.
-const CONFIRM_AGAIN: Duration = Duration::from_millis(200);
+/// A hold that cannot be confirmed is asked for again after pauses that grow up to this: writes wait for it.
+const CONFIRM_AGAIN_MAX: Duration = Duration::from_secs(1);
 
 /// Without election a Lease that this process could use may be refused for this long before work goes on without it:
 /// rights that are withdrawn for a moment make no second leader.
@@ -300,6 +300,7 @@ impl Hold {
     async fn confirm(&self) -> Result<Option<Instant>, Lost> {
         // One request for all who ask at once.
         let _turn = self.confirming.lock().await;
+        let mut failures = 0;
         loop {
             if let Permit::Write { until } = self.permit()? {
                 return Ok(until);
@@ -311,7 +312,8 @@ impl Hold {
             };
             if let Err(error) = done {
                 tracing::warn!(error = causes(&error), "failed to confirm the lease");
-                sleep(CONFIRM_AGAIN).await;
+                failures += 1;
+                sleep(backoff_to(failures, CONFIRM_AGAIN_MAX)).await;
             }
         }
     }
