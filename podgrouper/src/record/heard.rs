@@ -258,6 +258,12 @@ impl Heard {
         }
     }
 
+    /// The namespace of a workload; none where nothing is known of it.
+    pub(super) fn namespace(&self, uid: &str) -> Option<Arc<str>> {
+        let rows = self.rows();
+        rows.works.get(uid)?.iter().next().map(|key| key.namespace.clone())
+    }
+
     /// All that is known of a workload now.
     pub(super) fn heap(&self, uid: &str) -> Option<Heap> {
         let rows = self.rows();

@@ -149,14 +149,25 @@ impl Keeper {
     /// Writes what there is to say of workloads, day by day, up to some seconds ago.
     async fn pass(&mut self, mut uids: BTreeSet<Arc<str>>, orphans: &[(Place, String)]) {
         let to = now() - LAG_SECONDS;
+        // What failed for one workload would fail for all others of its namespace.
+        let mut failed: BTreeSet<Arc<str>> = BTreeSet::new();
         while !uids.is_empty() {
             let mut plans = Vec::new();
             for uid in &uids {
+                let orphan = orphans.iter().find(|(_, own)| **own == **uid).map(|(place, _)| place);
+                let at_orphan = orphan.map(|place| place.namespace.clone());
+                let namespace = self.heard.namespace(uid).or(at_orphan);
+                if namespace.as_ref().is_some_and(|namespace| failed.contains(namespace)) {
+                    self.put_off(uid);
+                    continue;
+                }
                 self.find_devices(uid).await;
-                let orphan = orphans.iter().find(|(_, own)| **own == **uid);
-                match self.plan(uid, to, orphan.map(|(place, _)| place)).await {
+                match self.plan(uid, to, orphan).await {
                     Ok(plan) => plans.extend(plan),
-                    Err(error) => self.failed(uid, &error),
+                    Err(error) => {
+                        self.failed(uid, &error);
+                        failed.extend(namespace);
+                    }
                 }
             }
             uids.clear();
@@ -212,6 +223,11 @@ impl Keeper {
         if self.told.insert(text.clone()) {
             tracing::warn!(error = %text, "failed to write a record; trying again");
         }
+        self.put_off(uid);
+    }
+
+    /// Has a workload looked at again after a pause.
+    fn put_off(&self, uid: &str) {
         let pause = Second::try_from(RETRY.as_secs()).unwrap_or(1);
         self.heard.again(uid, now() + pause);
     }
