@@ -12,6 +12,7 @@ use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
 use serde_json::json;
 use tokio::{
+    sync::mpsc,
     task::JoinHandle,
     time::{Instant, sleep, sleep_until},
 };
@@ -29,6 +30,8 @@ const LATE_MAX_MILLIS: u64 = 5_000;
 /// The longest delay of a write that arrives late, whether its sender still waits or not. Who takes a Lease over leaves
 /// the last requests of its holder half a second more.
 const DELAY_MAX_MILLIS: u64 = 1_000;
+/// So many pieces of a watch may be on their way.
+const PIECES_MAX: usize = 1000;
 /// Delay of answers where the API server is slow.
 const SLOW: Duration = Duration::from_secs(20);
 /// The longest time for which a process may do nothing, or does not run.
@@ -237,50 +240,74 @@ impl Link {
         Ok(answer.map(|body| self.pieces(body, &what)))
     }
 
-    /// The body as it arrives, piece by piece.
-    fn pieces(&self, body: Body, what: &str) -> UnsyncBoxBody<Bytes, Boxed> {
-        let start = (Some(body), self.clone(), format!("{what} piece"), 0_u64);
-        let frames = futures::stream::unfold(start, async |(body, link, what, count)| {
-            let mut body = body?;
-            let mut frame = link.cut.run_until_cancelled(body.frame()).await??.map_err(Boxed::from);
-            // Only watches have more than one.
-            let slip = if count == 0 { None } else { link.slip(&what) };
-            let mut rest = Some(body);
-            if count == 0 {
-                link.way().await;
-            } else {
-                link.back(false).await;
-            }
-            match slip {
-                Some(Slip::Late(millis)) => sleep(Duration::from_millis(millis)).await,
-                Some(Slip::End) => return None,
-                Some(Slip::Break) => frame = Err(Boxed::from("the connection broke")),
-                Some(Slip::Silence) => std::future::pending().await,
-                Some(Slip::Gap) => {
-                    frame = frame.map(|frame| frame.map_data(|_| Bytes::from_static(TOO_OLD)));
-                    rest = None;
+    /// The body as it arrives: each piece after its own way, none before those that left before it.
+    fn pieces(&self, mut body: Body, what: &str) -> UnsyncBoxBody<Bytes, Boxed> {
+        let (sender, receiver) = mpsc::channel(PIECES_MAX);
+        let (link, what) = (self.clone(), format!("{what} piece"));
+        tokio::spawn(async move {
+            let mut arrives = Instant::now();
+            let mut is_first = true;
+            loop {
+                let frame = tokio::select! {
+                    biased;
+                    () = sender.closed() => return,
+                    frame = body.frame() => frame,
+                };
+                let Some(frame) = frame else { return };
+                let mut frame = frame.map_err(Boxed::from);
+                // Only watches have more than one.
+                let slip = if is_first { None } else { link.slip(&what) };
+                let mut way = link.length();
+                if !is_first && link.is_slow(false) {
+                    way += SLOW;
                 }
-                Some(Slip::Torn) => {
-                    frame = frame
-                        .map(|frame| frame.map_data(|bytes: Bytes| bytes.slice(..bytes.len() / 2)));
-                    rest = None;
+                is_first = false;
+                match slip {
+                    Some(Slip::Late(millis)) => way += Duration::from_millis(millis),
+                    Some(Slip::End) => return,
+                    Some(Slip::Break) => frame = Err(Boxed::from("the connection broke")),
+                    Some(Slip::Silence) => return sender.closed().await,
+                    Some(Slip::Gap) => {
+                        frame = frame.map(|frame| frame.map_data(|_| Bytes::from_static(TOO_OLD)));
+                    }
+                    Some(Slip::Torn) => frame = frame.map(|frame| frame.map_data(half)),
+                    Some(Slip::Twice) => frame = frame.map(|frame| frame.map_data(twice)),
+                    None => {}
                 }
-                Some(Slip::Twice) => frame = frame.map(|frame| frame.map_data(twice)),
-                None => {}
+                arrives = arrives.max(Instant::now() + way);
+                let is_last = matches!(slip, Some(Slip::Break | Slip::Gap | Slip::Torn));
+                if sender.send((arrives, frame)).await.is_err() || is_last {
+                    return;
+                }
             }
-            Some((frame, (rest, link, what, count + 1)))
+        });
+        let start = (receiver, self.clone());
+        let frames = futures::stream::unfold(start, async |(mut receiver, link)| {
+            let (arrives, frame) = link.cut.run_until_cancelled(receiver.recv()).await??;
+            sleep_until(arrives).await;
+            link.stalled().await;
+            Some((frame, (receiver, link)))
         });
         StreamBody::new(frames).boxed_unsync()
     }
 
+    /// The time that a way takes.
+    fn length(&self) -> Duration {
+        Duration::from_millis(self.draw(|luck| luck.below(WAY_MAX_MILLIS)))
+    }
+
     async fn way(&self) {
-        let millis = self.draw(|luck| luck.below(WAY_MAX_MILLIS));
-        sleep(Duration::from_millis(millis)).await;
-        let stalled = match *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) {
+        sleep(self.length()).await;
+        self.stalled().await;
+    }
+
+    /// Waits while nothing leaves the process and nothing reaches it.
+    async fn stalled(&self) {
+        let until = match *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(Trouble::Stall(until)) => Some(until),
             Some(Trouble::Refused(..)) | None => None,
         };
-        if let Some(until) = stalled.filter(|_| self.bad_weather().is_some()) {
+        if let Some(until) = until.filter(|_| self.bad_weather().is_some()) {
             sleep_until(until).await;
         }
     }
@@ -288,9 +315,13 @@ impl Link {
     /// The way of an answer, which may be slow.
     async fn back(&self, is_lease: bool) {
         self.way().await;
-        if self.bad_weather().is_some_and(|weather| weather.is_slow(is_lease)) {
+        if self.is_slow(is_lease) {
             sleep(SLOW).await;
         }
+    }
+
+    fn is_slow(&self, is_lease: bool) -> bool {
+        self.bad_weather().is_some_and(|weather| weather.is_slow(is_lease))
     }
 
     /// The place of the next request or piece of a kind.
@@ -409,6 +440,11 @@ fn what(request: &Request<Body>) -> String {
 /// The event of a watch that has fallen too far behind.
 const TOO_OLD: &[u8] = b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\
     \"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}}\n";
+
+/// A piece that ends in the middle.
+fn half(bytes: Bytes) -> Bytes {
+    bytes.slice(..bytes.len() / 2)
+}
 
 /// A piece with its last event twice.
 fn twice(bytes: Bytes) -> Bytes {
