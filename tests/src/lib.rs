@@ -16,6 +16,7 @@ pub mod control_plane;
 pub mod crash;
 pub mod daemon;
 pub mod generated;
+pub mod guards;
 pub mod live;
 pub mod matching;
 pub mod observer;

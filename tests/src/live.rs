@@ -206,6 +206,8 @@ async fn tell(scenario: &Scenario, place: &Place, daemons: &[Daemon]) -> Result<
         controllers.stop().await;
     }
     running.remove().await;
+    let unguarded: Vec<String> = daemons.iter().flat_map(Daemon::unguarded).collect();
+    ensure!(unguarded.is_empty(), "writes without a guard:\n  {}", unguarded.join("\n  "));
     result
 }
 

@@ -10,7 +10,10 @@
 //! All that happens follows from the seed: two runs of one seed write the same objects at the same moments, to the byte.
 
 mod admission;
+mod conduct;
+mod fault;
 mod haste;
+mod holders;
 mod judge;
 mod link;
 mod load;
@@ -34,6 +37,7 @@ use kai_sim::generate::Seed;
 use tokio::time::{Instant, sleep};
 
 use crate::live::Place;
+use holders::Holders;
 use judge::Judge;
 use load::Users;
 use parts::Parts;
@@ -111,21 +115,25 @@ async fn simulate(settings: Settings) -> Result<Report> {
     let began = Instant::now();
     let file = settings.trace.as_ref().map(File::create).transpose()?;
     let judge = Arc::new(Mutex::new(Judge::new(began, file)));
+    let holders = Arc::new(Holders::default());
     let witness = {
-        let judge = Arc::clone(&judge);
+        let (judge, holders) = (Arc::clone(&judge), Arc::clone(&holders));
         Witness(Arc::new(move |write| {
+            if write.plural == "leases" {
+                holders.wrote(write);
+            }
             judge.lock().unwrap_or_else(PoisonError::into_inner).wrote(write);
         }))
     };
     let server = Server::without_port(&Options { witness: Some(witness), ..Options::default() });
     let place = Place::within(server).await?;
     let seed = Seed::new(settings.seed);
-    let mut parts = Parts::start(&place, &seed, &settings).await?;
+    let mut parts = Parts::start(&place, &seed, &settings, holders).await?;
     let mut users = Users::new(parts.user_client(), seed.split(1), &settings);
     users.prepare().await?;
     let end = Instant::now() + settings.length;
     let findings = || locked(&judge).findings();
-    while Instant::now() < end && findings().is_empty() && parts.ended().is_empty() {
+    while Instant::now() < end && findings().is_empty() && parts.is_well() {
         parts.tend(&place).await?;
         users.act().await.context("a user")?;
     }

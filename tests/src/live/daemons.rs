@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Place;
-use crate::break_point::BreakPoint;
+use crate::{break_point::BreakPoint, guards::Guards};
 
 /// Program of a daemon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,7 @@ pub(super) struct Daemon {
     client: Client,
     /// The write at which it dies, if it does.
     point: BreakPoint,
+    guards: Guards,
     running: Mutex<Option<Running>>,
 }
 
@@ -48,8 +49,21 @@ impl Daemon {
             Program::Scheduler => component::SCHEDULER,
             Program::Podgrouper => component::PODGROUPER,
         };
-        let client = place.account(account).await?;
-        Ok(Self { program, flags: flags.to_vec(), client, point, running: Mutex::new(None) })
+        let guards = Guards::default();
+        let client = guards.client(place.account(account).await?);
+        Ok(Self {
+            program,
+            flags: flags.to_vec(),
+            client,
+            point,
+            guards,
+            running: Mutex::new(None),
+        })
+    }
+
+    /// Writes that did not say which object they mean.
+    pub(super) fn unguarded(&self) -> Vec<String> {
+        self.guards.findings()
     }
 
     /// Starts it.

@@ -18,7 +18,11 @@ use tokio::{
 };
 use tokio_util::{bytes::Bytes, sync::CancellationToken};
 
-use super::{haste::Haste, weather::Weather};
+use super::{
+    conduct::Conduct,
+    fault::{Fault, Slip, TROUBLES, Trouble},
+    weather::Weather,
+};
 
 pub(super) type Boxed = Box<dyn std::error::Error + Send + Sync>;
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, Boxed>>;
@@ -44,110 +48,8 @@ const HANG: Duration = Duration::from_secs(45);
 const FAULT_IN: u64 = 40;
 /// A process dies at one write in so many.
 const DEATH_IN: u64 = 400;
-/// A policy denies one write in so many, with this code; none about a Lease.
+/// A policy denies one write in so many; none about a Lease.
 const DENIED_IN: u64 = 60;
-const DENIED: u16 = 403;
-
-/// Fault of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    /// It is refused before anything is done.
-    Refused(u16),
-    /// It never arrives, and nothing comes back for long.
-    Lost,
-    /// It is carried out, and its answer never arrives.
-    Unanswered,
-    /// It arrives so many milliseconds late, also where its sender has given up by then.
-    Delayed(u64),
-    /// The same, and the process dies before.
-    DeathWhile(u64),
-    /// The process dies before the request leaves it.
-    DeathBefore,
-    /// The process dies before the answer reaches it.
-    DeathAfter,
-}
-
-impl Fault {
-    /// The names of all.
-    const KINDS: &[&str] = &[
-        "409",
-        "410",
-        "429",
-        "500",
-        "503",
-        "denied",
-        "lost",
-        "unanswered",
-        "delayed",
-        "while",
-        "before",
-        "after",
-    ];
-
-    /// The fault of a name; one that is late is by so many milliseconds.
-    fn named(kind: &str, millis: u64) -> Option<Self> {
-        Some(match kind {
-            "denied" => Self::Refused(DENIED),
-            "lost" => Self::Lost,
-            "unanswered" => Self::Unanswered,
-            "delayed" => Self::Delayed(millis),
-            "while" => Self::DeathWhile(millis),
-            "before" => Self::DeathBefore,
-            "after" => Self::DeathAfter,
-            code => Self::Refused(code.parse().ok()?),
-        })
-    }
-}
-
-/// Fault of a piece of a watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slip {
-    /// It comes late, as all that comes after it.
-    Late(u64),
-    /// The watch ends before it.
-    End,
-    /// The connection breaks before it.
-    Break,
-    /// The connection breaks in the middle of it.
-    Torn,
-    /// The connection is silent from now on.
-    Silence,
-    /// Its last event comes twice.
-    Twice,
-    /// It is lost, and the server says that the version is too old.
-    Gap,
-}
-
-impl Slip {
-    /// The names of all.
-    const KINDS: &[&str] = &["late", "end", "break", "torn", "silence", "twice", "gap"];
-
-    /// The fault of a name; one that is late is by so many milliseconds.
-    fn named(kind: &str, millis: u64) -> Option<Self> {
-        Some(match kind {
-            "late" => Self::Late(millis),
-            "end" => Self::End,
-            "break" => Self::Break,
-            "torn" => Self::Torn,
-            "silence" => Self::Silence,
-            "twice" => Self::Twice,
-            "gap" => Self::Gap,
-            _ => return None,
-        })
-    }
-}
-
-/// The names of times for which a process can do nothing.
-const TROUBLES: &[&str] = &["401", "403", "stall"];
-
-/// Time for which a process can do nothing.
-#[derive(Clone, Copy, Debug)]
-enum Trouble {
-    /// All that it asks for is refused: its rights or its token are gone.
-    Refused(u16, Instant),
-    /// Nothing leaves it and nothing reaches it.
-    Stall(Instant),
-}
 
 /// A process's way to the API server. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -159,7 +61,7 @@ pub(super) struct Link {
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
     trouble: Arc<Mutex<Option<Trouble>>>,
-    haste: Arc<Haste>,
+    conduct: Arc<Conduct>,
     /// None: nothing goes wrong on this way.
     weather: Option<Arc<Weather>>,
 }
@@ -168,8 +70,16 @@ impl Link {
     /// A way of a process whose luck is drawn from `seed`.
     pub(super) fn new(name: &str, seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        let (counts, cut, trouble, haste) = Default::default();
-        Self { name: Arc::from(name), counts, luck, cut, trouble, haste, weather: weather.cloned() }
+        let (counts, cut, trouble, conduct) = Default::default();
+        Self {
+            name: Arc::from(name),
+            counts,
+            luck,
+            cut,
+            trouble,
+            conduct,
+            weather: weather.cloned(),
+        }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -199,18 +109,19 @@ impl Link {
         let is_lease = request.uri().path().contains("/leases");
         let is_bind = request.uri().path().ends_with("/binding");
         let what = what(&request);
-        if let Some(weather) = &self.weather
-            && let Some(hasty) = self.haste.asks(request.method(), request.uri().path())
-        {
-            weather.found(format!("{} {hasty}", self.name));
-        }
+        let request = self.look(request).await?;
         let fault = self.fault(&request, &what);
         if fault == Some(Fault::DeathBefore) {
             self.cut();
         }
         self.way().await;
         match fault {
-            Some(Fault::Refused(code)) => return Ok(refusal(code)),
+            Some(Fault::Refused(code)) => {
+                if is_lease && code == 403 {
+                    self.conduct.lease_refused();
+                }
+                return Ok(refusal(code));
+            }
             Some(Fault::Lost) => return hang().await,
             Some(Fault::DeathWhile(millis)) => {
                 drop(send_late(inner, request, millis));
@@ -238,6 +149,16 @@ impl Link {
         }
         self.back(is_lease).await;
         Ok(answer.map(|body| self.pieces(body, &what)))
+    }
+
+    /// Notes what is wrong with a request of a daemon.
+    async fn look(&self, request: Request<Body>) -> kube::Result<Request<Body>> {
+        let Some(weather) = &self.weather else { return Ok(request) };
+        let (request, findings) = self.conduct.look(request, &weather.holders).await?;
+        for finding in findings {
+            weather.found(format!("{} {finding}", self.name));
+        }
+        Ok(request)
     }
 
     /// The body as it arrives: each piece after its own way, none before those that left before it.

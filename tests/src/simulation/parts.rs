@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{Happened, Settings, admission, link::Link, weather::Weather};
+use super::{Happened, Settings, admission, holders::Holders, link::Link, weather::Weather};
 use crate::live::{Place, create_runtime_class};
 
 /// The schedulers' Lease.
@@ -105,7 +105,12 @@ struct Daemon {
 
 impl Parts {
     /// Starts them all.
-    pub(super) async fn start(place: &Place, seed: &Seed, settings: &Settings) -> Result<Self> {
+    pub(super) async fn start(
+        place: &Place,
+        seed: &Seed,
+        settings: &Settings,
+        holders: Arc<Holders>,
+    ) -> Result<Self> {
         let seed_of_all = seed.split(2);
         let calm = |name: &str| Link::new(name, seed_of(&seed_of_all, name), None);
         let admin = place.admin().await?;
@@ -117,7 +122,8 @@ impl Parts {
             is_reachable: false,
             ..nodes::Options::default()
         };
-        let weather = Arc::new(Weather::new(seed, settings.one_fault_in, settings.only.as_deref()));
+        let only = settings.only.as_deref();
+        let weather = Arc::new(Weather::new(seed, settings.one_fault_in, only, holders));
         weather.set_bad(settings.has_faults);
         // Kubelets and operators run until the runtime ends.
         drop(Nodes::new(options).start(calm("kubelets").client(admin.clone())).await?);
@@ -345,6 +351,11 @@ impl Parts {
     /// Gives why daemons ended by themselves: none ever should.
     pub(super) fn ended(&self) -> &[String] {
         &self.ended
+    }
+
+    /// Tells whether no daemon ended by itself, or did what none may do.
+    pub(super) fn is_well(&self) -> bool {
+        self.ended.is_empty() && self.findings().is_empty()
     }
 
     /// Promises that were seen broken on the ways of daemons.

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -12,6 +12,8 @@ use std::{
 use kai_sim::generate::Seed;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
+
+use super::holders::Holders;
 
 /// All kinds of faults. A seed has some three quarters of them: what many faults hide, few show.
 pub(super) const KINDS: &[&str] = &[
@@ -77,11 +79,18 @@ pub(super) struct Weather {
     binders: Mutex<BTreeSet<String>>,
     /// Promises that were seen broken on a way.
     findings: Mutex<Vec<String>>,
+    /// Holders of the Leases.
+    pub(super) holders: Arc<Holders>,
 }
 
 impl Weather {
     /// Bad weather of some kinds, of whose faults one in so many happens, or at some places only.
-    pub(super) fn new(seed: &Seed, one_in: u64, only: Option<&[Happened]>) -> Self {
+    pub(super) fn new(
+        seed: &Seed,
+        one_in: u64,
+        only: Option<&[Happened]>,
+        holders: Arc<Holders>,
+    ) -> Self {
         let mut draw = seed.split(3);
         let kinds = KINDS.iter().copied().filter(|_| !draw.one_in(4)).collect();
         let salt = draw.below(u64::MAX);
@@ -94,7 +103,7 @@ impl Weather {
         });
         let is_bad = AtomicBool::new(true);
         let (happened, slow, binders, findings) = Default::default();
-        Self { is_bad, kinds, one_in, salt, only, happened, slow, binders, findings }
+        Self { is_bad, kinds, one_in, salt, only, happened, slow, binders, findings, holders }
     }
 
     /// Has things go wrong from now on, or not.
