@@ -18,7 +18,10 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
-use kai_daemon::{backoff_to, chance};
+use kai_daemon::{
+    backoff_to, chance,
+    silence::{ANSWER_MAX, SILENCE_MAX},
+};
 use kube::{Client, client::Body};
 use serde::Deserialize;
 use tokio::{
@@ -63,13 +66,11 @@ pub struct Source {
     pub resync: Arc<Notify>,
 }
 
-/// Bookmarks come about once a minute; a stream that is silent for longer is dead. Its successor's first bookmark comes
-/// before what was heard last is too old to decide on.
-const SILENCE_MAX: Duration = Duration::from_secs(75);
-/// A server that answers nothing at all within this time is taken for gone.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// The server ends a watch after this time; spread, so that not all end at once.
 const WATCH_SECONDS: std::ops::Range<u32> = 240..480;
+/// The same for a watch that goes on after a silence: shortly before its end it gets a bookmark, and so what is known is
+/// fresh again seconds after the server is back.
+const WATCH_SECONDS_ONCE: u32 = 10;
 /// The longest pause of a watch that nothing waits for.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// While the server does not answer, or does not let us read what nothing can be decided without, it is asked this often
@@ -239,7 +240,8 @@ impl Watch {
 
     /// Reads a watch until it ends.
     async fn stream(&mut self, resume: &str) -> Result<(), Problem> {
-        let seconds = chance::among(WATCH_SECONDS);
+        let is_stale = self.health.age(self.source.kind.name()) > SILENCE_MAX;
+        let seconds = if is_stale { WATCH_SECONDS_ONCE } else { chance::among(WATCH_SECONDS) };
         let selector = &self.source.selector;
         let query = format!(
             "?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}{resume}{selector}"

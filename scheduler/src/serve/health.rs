@@ -77,6 +77,12 @@ impl Health {
         self.lock().last_cycle = Some(Instant::now());
     }
 
+    /// The time since the watch of a kind was told something; none where it never was.
+    pub fn age(&self, kind: &'static str) -> Duration {
+        let heard = self.lock().watches.get(kind).and_then(|watch| watch.heard);
+        heard.map(|heard| heard.elapsed()).unwrap_or_default()
+    }
+
     /// The longest time since one of the watches was told something.
     pub fn watch_age(&self) -> Duration {
         let state = self.lock();

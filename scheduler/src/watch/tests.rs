@@ -1,16 +1,13 @@
-//! How old a watch takes its knowledge for, against servers that answer in ways of their own.
+//! Watches of servers that answer in ways of their own: the age of what is known, and what is asked for next.
 
-use std::{
-    convert::Infallible,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::{convert::Infallible, sync::Mutex};
 
 use axum::{body::Body as Content, response::Response};
 
 use super::*;
 
 /// A server's answer to the request of this number.
-type Server = fn(u32) -> Response;
+type Server = fn(usize) -> Response;
 
 /// After this much silence nothing is decided any more.
 const OLD: Duration = Duration::from_secs(150);
@@ -29,6 +26,11 @@ fn stream(lines: Vec<(u64, &'static str)>) -> Response {
     Response::new(Content::from_stream(lines.chain(futures::stream::pending())))
 }
 
+/// A stream of this text that ends.
+fn ended(text: &'static str) -> Response {
+    Response::new(Content::from(text))
+}
+
 /// A whole list, and then silence.
 fn list() -> Response {
     stream(vec![(0, LIST)])
@@ -40,13 +42,32 @@ fn refused(code: u16) -> Response {
     answer
 }
 
-/// The greatest age of what a watch of a kind knew in ten minutes after its first list.
-async fn greatest_age(kind: Kind, server: Server) -> Duration {
-    let count = Arc::new(AtomicU32::new(0));
-    let service = tower::service_fn(move |_: Request<Body>| {
-        let number = count.fetch_add(1, Ordering::Relaxed);
-        std::future::ready(Ok::<_, Infallible>(server(number)))
-    });
+/// A watch, ten minutes after its first list.
+struct Watched {
+    /// The greatest age of what it knew.
+    age: Duration,
+    /// Its first requests: a list, or from where it goes on.
+    asked: Vec<&'static str>,
+}
+
+/// Watches a kind at a server.
+async fn watched(kind: Kind, server: Server) -> Watched {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let service = {
+        let asked = Arc::clone(&asked);
+        tower::service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default();
+            let mut asked = asked.lock().expect("nobody panics with it");
+            let is_list = query.contains("sendInitialEvents=true") || !query.contains("watch=true");
+            let is_resumed = query.contains("&resourceVersion=7");
+            asked.push(match (is_list, is_resumed) {
+                (true, false) => "list",
+                (false, true) => "go on",
+                _ => "neither",
+            });
+            std::future::ready(Ok::<_, Infallible>(server(asked.len() - 1)))
+        })
+    };
     let (sender, mut receiver) = mpsc::channel(100);
     let (health, stop) = (Health::default(), CancellationToken::new());
     let resync = Arc::default();
@@ -70,7 +91,9 @@ async fn greatest_age(kind: Kind, server: Server) -> Duration {
     stop.cancel();
     watching.await.expect("no panic").expect("only credentials end a watch");
     taking.await.expect("no panic");
-    greatest
+    let mut asked = std::mem::take(&mut *asked.lock().expect("nobody panics with it"));
+    asked.truncate(3);
+    Watched { age: greatest, asked }
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,7 +124,42 @@ async fn what_is_known_is_as_old_as_the_last_that_was_told() {
         ("optional and failing", topology, |n| if n == 0 { list() } else { refused(500) }, true),
     ];
     for (about, kind, server, is_old) in cases {
-        let age = greatest_age(kind, server).await;
+        let age = watched(kind, server).await.age;
         assert_eq!(age > OLD, is_old, "{about}: {age:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_have_been_missed_is_listed() {
+    const GONE: &str = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\"}}\n";
+    let cases: [(&str, Server, [&str; 3]); 5] = [
+        (
+            "a stream ended",
+            |n| if n == 0 { ended(LIST) } else { list() },
+            ["list", "go on", "go on"],
+        ),
+        (
+            "the version is too old",
+            |n| if n == 0 { ended(LIST) } else { refused(410) },
+            ["list", "go on", "list"],
+        ),
+        (
+            "it gets too old",
+            |n| if n == 0 { ended(LIST) } else { ended(GONE) },
+            ["list", "go on", "list"],
+        ),
+        (
+            "a list broke off",
+            |n| if n == 0 { ended("") } else { list() },
+            ["list", "list", "go on"],
+        ),
+        (
+            "a line is torn",
+            |n| if n == 0 { ended(LIST) } else { ended("{\"type\":") },
+            ["list", "go on", "go on"],
+        ),
+    ];
+    for (about, server, expected) in cases {
+        assert_eq!(watched(Kind::Node, server).await.asked, expected, "{about}");
     }
 }
