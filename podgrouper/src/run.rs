@@ -9,6 +9,7 @@ use axum::Router;
 use kai_daemon::lease::{Lease, Manner, Mode};
 use kai_daemon::metrics::Register;
 use kai_daemon::serve::{self, Listener};
+use kai_daemon::silence;
 use kube::Client;
 use prometheus::{Encoder as _, TextEncoder};
 use tokio::sync::{mpsc, watch};
@@ -54,6 +55,8 @@ pub async fn run(args: Args, client: Client, stop: CancellationToken) -> Result<
     for flag in args.idle_flags() {
         tracing::info!(flag, "accepted; it has nothing to do here");
     }
+    // A connection that died without a word would leave it deaf, for ever where kube itself sets no bound.
+    let client = silence::bounded(client);
     // Everything below ends with this run, however it ends.
     let work = stop.child_token();
     let _end = work.clone().drop_guard();
