@@ -99,6 +99,44 @@ fn news_from_before_an_eviction_do_not_undo_it() {
     assert_eq!(decide(&mut world, 2000), ["idle"]);
 }
 
+/// A5 of the architecture: that a pod still waited before it was bound is told later, and takes nothing back.
+#[test]
+fn news_from_before_a_bind_do_not_undo_it() {
+    let waiting = "groups: { one: { queue: q, gpus: 2 } }";
+    let mut world = world(&format!(
+        "nodes: {{ node0: {{ gpus: 4 }} }}\n\
+         queues: {{ q: {{ quota: unlimited }} }}\n\
+         {waiting}"
+    ));
+    assert_eq!(decide(&mut world, 0), ["place one on node0"]);
+    add(&mut world, waiting);
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    let one = pod(&world, "one");
+    world.tell(Delta::Bound(one));
+    add(&mut world, waiting);
+    assert_eq!(decide(&mut world, 2000), ["idle"]);
+    add(&mut world, "groups: { two: { queue: q, gpus: 4, preemptible: false, priority: 1 } }");
+    assert_eq!(decide(&mut world, 3000), ["idle"], "what is bound holds its room");
+}
+
+/// Room of a bind that failed is for whoever waits, where its own group cannot start again.
+#[test]
+fn room_of_a_bind_that_failed_is_for_others() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 gang: { queue: q, pods: 2, min: 2, gpus: 1, preemptible: false }\n\
+         \x20 one: { queue: q, gpus: 2, preemptible: false }",
+    );
+    assert_eq!(decide(&mut world, 0), ["place gang-0..1 on node0"]);
+    gone(&mut world, &["gang-0"]);
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    let other = pod(&world, "gang-1");
+    world.tell(Delta::BindFailed(other));
+    assert_eq!(decide(&mut world, 2000), ["place one on node0"]);
+}
+
 /// A reason with other numbers is no news, and its groups can be given the new numbers a few at a time.
 #[test]
 fn numbers_of_a_reason_that_stays_are_told_when_asked_for() {
