@@ -3,7 +3,7 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -15,7 +15,7 @@ use hyper_util::{
 use kai_daemon::chance;
 use kai_podgrouper::admission::{
     registrations,
-    review::{Context, Hook, answer, read, write},
+    review::{Context, Hook, Request as Question, Verdict, answer, read, write},
     settings::{Flags, Settings},
 };
 use kai_sandbox::server::Webhooks;
@@ -26,7 +26,7 @@ use kube::{
     core::TypeMeta,
 };
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_rustls::TlsAcceptor;
 
@@ -162,4 +162,33 @@ where
 fn token() -> String {
     let letter = |byte: &u8| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]);
     chance::uuid().as_bytes().iter().rev().take(7).map(letter).collect()
+}
+
+/// Makes the pod that admission makes of one, without the sockets over which a server asks for it; `token` is for the names
+/// of what belongs to it.
+///
+/// # Errors
+/// Where admission refuses it, and why.
+pub fn admitted_pod(
+    pod: Value,
+    namespace: &str,
+    settings: &Settings,
+    token: &str,
+) -> Result<Value> {
+    let mut question = Question {
+        uid: String::from("question"),
+        operation: String::from("CREATE"),
+        namespace: namespace.to_owned(),
+        object: pod,
+        old_object: Value::Null,
+    };
+    let context = Context { settings, queues: None, token };
+    for hook in [Hook::MutatePod, Hook::ValidatePod] {
+        match answer(hook, &question, &context).verdict {
+            Verdict::Allowed => {}
+            Verdict::Patched(patch) => json_patch::patch(&mut question.object, &patch)?,
+            Verdict::Denied(why) => bail!("admission refuses a pod: {why}"),
+        }
+    }
+    Ok(question.object)
 }

@@ -9,6 +9,7 @@
 //! ```
 
 pub mod admission;
+pub mod alone;
 pub mod break_point;
 pub mod cluster;
 pub mod command_line;

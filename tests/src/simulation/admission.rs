@@ -2,13 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::anyhow;
 use http::{Method, Request, header};
 use http_body_util::BodyExt;
-use kai_podgrouper::admission::{
-    review::{Context, Hook, Request as Question, Verdict, answer},
-    settings::Settings,
-};
+use kai_podgrouper::admission::settings::Settings;
 use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
 use serde_json::Value;
@@ -17,7 +13,7 @@ use super::{
     link::{Answer, Boxed, refusal},
     weather::Weather,
 };
-use crate::admission::settings;
+use crate::admission::{admitted_pod, settings};
 
 /// Admission does not answer at one pod in so many.
 const FAULT_IN: u64 = 60;
@@ -63,24 +59,9 @@ async fn admitted(
     let (mut parts, body) = request.into_parts();
     let pod: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
     let namespace = parts.uri.path().split('/').nth_back(1).unwrap_or_default();
-    let mut question = Question {
-        uid: String::from("question"),
-        operation: String::from("CREATE"),
-        namespace: namespace.to_owned(),
-        object: pod,
-        old_object: Value::Null,
-    };
-    let context = Context { settings, queues: None, token };
-    for hook in [Hook::MutatePod, Hook::ValidatePod] {
-        match answer(hook, &question, &context).verdict {
-            Verdict::Allowed => {}
-            Verdict::Patched(patch) => json_patch::patch(&mut question.object, &patch)?,
-            Verdict::Denied(why) => return Err(anyhow!("admission refuses a pod: {why}").into()),
-        }
-    }
-    let body = question.object.to_string();
+    let pod = admitted_pod(pod, namespace, settings, token)?;
     parts.headers.remove(header::CONTENT_LENGTH);
-    Ok(Request::from_parts(parts, Body::from(body.into_bytes())))
+    Ok(Request::from_parts(parts, Body::from(pod.to_string().into_bytes())))
 }
 
 /// Seven letters or digits, for the names of what belongs to a pod.
