@@ -45,8 +45,9 @@ pub use weather::Happened;
 
 /// When every simulation begins: 2026-01-01T00:00:00Z.
 const START_SECONDS: i64 = 1_767_225_600;
-/// Silence after which a cluster counts as at rest: more than five of the scheduler's rounds.
-const REST: Duration = Duration::from_secs(90);
+/// Silence after which a cluster counts as at rest: more than five of the scheduler's rounds, and long enough for a daemon to
+/// notice that a connection died, and to hear of what it missed.
+const REST: Duration = Duration::from_secs(150);
 /// Time that a cluster without faults and without news may take to come to rest, beside ten times that of its work.
 const REST_WITHIN: Duration = Duration::from_hours(6);
 const RUNS_WITHIN: u32 = 10;
@@ -141,7 +142,8 @@ async fn simulate(settings: Settings) -> Result<Report> {
     users.settle().await?;
     locked(&judge).stand_still();
     if findings().is_empty() {
-        rest(&judge, REST_WITHIN + RUNS_WITHIN * settings.run).await?;
+        let within = REST_WITHIN + RUNS_WITHIN * settings.run;
+        rest(&judge, &mut parts, &place, within).await?;
     }
     if findings().is_empty() {
         restart(&judge, &mut parts, &place).await?;
@@ -171,8 +173,13 @@ async fn simulate(settings: Settings) -> Result<Report> {
     })
 }
 
-/// Waits until nothing runs and nothing is written any more.
-async fn rest(judge: &Mutex<Judge>, within: Duration) -> Result<()> {
+/// Waits until nothing runs and nothing is written any more; a daemon that ends meanwhile is started again.
+async fn rest(
+    judge: &Mutex<Judge>,
+    parts: &mut Parts,
+    place: &Place,
+    within: Duration,
+) -> Result<()> {
     let until = Instant::now() + within;
     while !locked(judge).is_at_rest(REST) && locked(judge).findings().is_empty() {
         ensure!(
@@ -180,6 +187,7 @@ async fn rest(judge: &Mutex<Judge>, within: Duration) -> Result<()> {
             "the cluster does not come to rest: last {}",
             locked(judge).last_write()
         );
+        parts.revive(place).await?;
         sleep(Duration::from_secs(10)).await;
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! What no daemon may do on its way to the API server, whatever goes wrong: write without a guard, write without its Lease, or
-//! ask for the same without a pause.
+//! Conduct of daemons on their way to the API server. None may, whatever goes wrong, write without a guard, write without its
+//! Lease, or ask for the same without a pause.
 
 use http::Request;
 use kube::client::Body;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::guards;
 
-/// What was seen of a process so far.
+/// A process, as it was seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Conduct {
     haste: Haste,

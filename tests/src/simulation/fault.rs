@@ -1,4 +1,4 @@
-//! What goes wrong on the way of one process: with a request, with a piece of a watch, with all of it for a while.
+//! Faults on the way of one process: with a request, with a piece of a watch, with all of it for a while.
 
 use tokio::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Who holds which Lease: a write of a daemon leaves while its Lease names it, or did half a second ago (A9, L6).
+//! Holders of Leases: a write of a daemon leaves while its Lease names it, or did half a second ago (A9, L6).
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +36,7 @@ impl Holders {
         };
         let holder = match write.change {
             Change::Deleted => String::new(),
-            _ => text("/spec/holderIdentity"),
+            Change::Added | Change::Modified => text("/spec/holderIdentity"),
         };
         let mut leases = lock(&self.0);
         let held = leases.entry(text("/metadata/name")).or_default();
@@ -56,7 +56,7 @@ impl Holders {
     }
 }
 
-/// What a process did with its Lease.
+/// A process and its Lease.
 #[derive(Debug, Default)]
 pub(super) struct Claim(Mutex<Claimed>);
 

@@ -12,7 +12,7 @@ use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
 use serde_json::json;
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::JoinHandle,
     time::{Instant, sleep, sleep_until},
 };
@@ -61,6 +61,8 @@ pub(super) struct Link {
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
     trouble: Arc<Mutex<Option<Trouble>>>,
+    /// The restarts of the API server that each kind of watch has seen.
+    restarts: Arc<Mutex<BTreeMap<String, u64>>>,
     conduct: Arc<Conduct>,
     /// None: nothing goes wrong on this way.
     weather: Option<Arc<Weather>>,
@@ -70,16 +72,9 @@ impl Link {
     /// A way of a process whose luck is drawn from `seed`.
     pub(super) fn new(name: &str, seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        let (counts, cut, trouble, conduct) = Default::default();
-        Self {
-            name: Arc::from(name),
-            counts,
-            luck,
-            cut,
-            trouble,
-            conduct,
-            weather: weather.cloned(),
-        }
+        let (counts, cut, trouble, restarts, conduct) = Default::default();
+        let (name, weather) = (Arc::from(name), weather.cloned());
+        Self { name, counts, luck, cut, trouble, restarts, conduct, weather }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -110,6 +105,14 @@ impl Link {
         let is_bind = request.uri().path().ends_with("/binding");
         let what = what(&request);
         let request = self.look(request).await?;
+        if self.bad_weather().is_some_and(Weather::is_down) {
+            self.way().await;
+            return Err(Boxed::from("the connection is refused"));
+        }
+        if self.is_from_before_a_restart(&request, &what) {
+            self.way().await;
+            return Ok(refusal(410));
+        }
         let fault = self.fault(&request, &what);
         if fault == Some(Fault::DeathBefore) {
             self.cut();
@@ -165,6 +168,7 @@ impl Link {
     fn pieces(&self, mut body: Body, what: &str) -> UnsyncBoxBody<Bytes, Boxed> {
         let (sender, receiver) = mpsc::channel(PIECES_MAX);
         let (link, what) = (self.clone(), format!("{what} piece"));
+        let mut restarts = self.weather.as_ref().map(|weather| weather.restarts());
         tokio::spawn(async move {
             let mut arrives = Instant::now();
             let mut is_first = true;
@@ -172,6 +176,7 @@ impl Link {
                 let frame = tokio::select! {
                     biased;
                     () = sender.closed() => return,
+                    () = restarted(&mut restarts) => Some(Err(kube::Error::Service("the API server restarts".into()))),
                     frame = body.frame() => frame,
                 };
                 let Some(frame) = frame else { return };
@@ -191,12 +196,14 @@ impl Link {
                     Some(Slip::Gap) => {
                         frame = frame.map(|frame| frame.map_data(|_| Bytes::from_static(TOO_OLD)));
                     }
-                    Some(Slip::Torn) => frame = frame.map(|frame| frame.map_data(half)),
+                    Some(Slip::Torn) => {
+                        frame = frame.map(|frame| frame.map_data(|bytes: Bytes| half(&bytes)));
+                    }
                     Some(Slip::Twice) => frame = frame.map(|frame| frame.map_data(twice)),
                     None => {}
                 }
                 arrives = arrives.max(Instant::now() + way);
-                let is_last = matches!(slip, Some(Slip::Break | Slip::Gap | Slip::Torn));
+                let is_last = frame.is_err() || matches!(slip, Some(Slip::Gap | Slip::Torn));
                 if sender.send((arrives, frame)).await.is_err() || is_last {
                     return;
                 }
@@ -210,6 +217,17 @@ impl Link {
             Some((frame, (receiver, link)))
         });
         StreamBody::new(frames).boxed_unsync()
+    }
+
+    /// Tells whether a watch is to go on from a version that the API server has forgotten with its restart: once for each
+    /// kind of watch, since a list comes next.
+    fn is_from_before_a_restart(&self, request: &Request<Body>, what: &str) -> bool {
+        let Some(weather) = self.bad_weather() else { return false };
+        let now = *weather.restarts().borrow();
+        let mut seen = self.restarts.lock().unwrap_or_else(PoisonError::into_inner);
+        let before =
+            if is_resumed(request) { seen.insert(what.to_owned(), now) } else { return false };
+        now > before.unwrap_or_default()
     }
 
     /// The time that a way takes.
@@ -262,9 +280,7 @@ impl Link {
         let is_write = request.method() != Method::GET;
         let is_deniable = is_write && !what.ends_with("leases");
         let is_update = matches!(*request.method(), Method::PUT | Method::PATCH);
-        let is_resumed = request.uri().query().is_some_and(|query| {
-            query.contains("watch=true") && query.contains("resourceVersion=")
-        });
+        let is_resumed = is_resumed(request);
         let (drawn, millis) = self.draw(|luck| {
             let millis = luck.below(DELAY_MAX_MILLIS);
             if is_write && luck.one_in(DEATH_IN) {
@@ -342,6 +358,22 @@ impl Link {
     }
 }
 
+/// Waits for the next restart of the API server.
+async fn restarted(restarts: &mut Option<watch::Receiver<u64>>) {
+    if let Some(restarts) = restarts
+        && restarts.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
+}
+
+/// Tells whether a request is a watch that goes on from a version.
+fn is_resumed(request: &Request<Body>) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    query.contains("watch=true") && query.contains("resourceVersion=")
+}
+
 /// Names what a request is about: its verb and its resource, such as `POST pods/binding` or `WATCH nodes`.
 fn what(request: &Request<Body>) -> String {
     let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
@@ -363,7 +395,7 @@ const TOO_OLD: &[u8] = b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"a
     \"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}}\n";
 
 /// A piece that ends in the middle.
-fn half(bytes: Bytes) -> Bytes {
+fn half(bytes: &Bytes) -> Bytes {
     bytes.slice(..bytes.len() / 2)
 }
 

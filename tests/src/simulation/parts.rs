@@ -35,6 +35,9 @@ const NODE_FAULT_IN: u64 = 15;
 /// The API server's answers come late, or another takes the schedulers' Lease, once in so many of them.
 const SLOW_IN: u64 = 150;
 const THIEF_IN: u64 = 200;
+/// The API server starts anew once in so many of them, and answers nobody for this long at most.
+const RESTART_IN: u64 = 100;
+const DOWN_MAX_MILLIS: u64 = 90_000;
 /// Names of faults of nodes, and what their annotation says.
 const NODE_FAULTS: &[(&str, &str)] = &[
     ("dead", "dead"),
@@ -193,13 +196,14 @@ impl Parts {
         if self.has_faults {
             self.break_a_node().await?;
             self.slow_down();
+            self.restart_server();
             self.steal().await?;
         }
         Ok(())
     }
 
     /// Notes the death of daemons, and starts those again that were dead for long enough.
-    async fn revive(&mut self, place: &Place) -> Result<()> {
+    pub(super) async fn revive(&mut self, place: &Place) -> Result<()> {
         let now = Instant::now();
         for index in 0..self.daemons.len() {
             let daemon = &mut self.daemons[index];
@@ -302,6 +306,16 @@ impl Parts {
             self.weather.slow_down(now + SLOW_FOR, with_leases);
         } else if self.weather.has(&format!("server/{}", self.acts), is_drawn, "slow") {
             self.weather.slow_down(now + Duration::from_millis(millis), with_leases);
+        }
+    }
+
+    /// Has the API server start anew.
+    fn restart_server(&mut self) {
+        let mut draw = self.draw("restart");
+        let is_drawn = draw.one_in(RESTART_IN);
+        let millis = draw.below(DOWN_MAX_MILLIS);
+        if self.weather.has(&format!("server/{}", self.acts), is_drawn, "restart") {
+            self.weather.restart(Instant::now() + Duration::from_millis(millis));
         }
     }
 

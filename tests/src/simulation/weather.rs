@@ -11,7 +11,7 @@ use std::{
 
 use kai_sim::generate::Seed;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 use super::holders::Holders;
 
@@ -42,6 +42,7 @@ pub(super) const KINDS: &[&str] = &[
     "lost-devices",
     "reject",
     "reject-reservations",
+    "restart",
     "silence",
     "silent-reservations",
     "slow",
@@ -76,6 +77,10 @@ pub(super) struct Weather {
     happened: Mutex<Vec<Happened>>,
     /// Until then answers come late; also those about Leases?
     slow: Mutex<Option<(Instant, bool)>>,
+    /// Until then nobody answers: the API server starts anew.
+    down: Mutex<Option<Instant>>,
+    /// The number of its restarts so far; each ends all watches.
+    restarts: watch::Sender<u64>,
     binders: Mutex<BTreeSet<String>>,
     /// Promises that were seen broken on a way.
     findings: Mutex<Vec<String>>,
@@ -102,14 +107,29 @@ impl Weather {
             places
         });
         let is_bad = AtomicBool::new(true);
-        let (happened, slow, binders, findings) = Default::default();
-        Self { is_bad, kinds, one_in, salt, only, happened, slow, binders, findings, holders }
+        let (happened, slow, down, binders, findings) = Default::default();
+        let restarts = watch::Sender::new(0);
+        Self {
+            is_bad,
+            kinds,
+            one_in,
+            salt,
+            only,
+            happened,
+            slow,
+            down,
+            restarts,
+            binders,
+            findings,
+            holders,
+        }
     }
 
     /// Has things go wrong from now on, or not.
     pub(super) fn set_bad(&self, is_bad: bool) {
         self.is_bad.store(is_bad, Ordering::Relaxed);
         *lock(&self.slow) = None;
+        *lock(&self.down) = None;
     }
 
     pub(super) fn is_bad(&self) -> bool {
@@ -159,6 +179,23 @@ impl Weather {
     pub(super) fn is_slow(&self, is_lease: bool) -> bool {
         let slow = *lock(&self.slow);
         slow.is_some_and(|(until, all)| Instant::now() < until && (all || !is_lease))
+    }
+
+    /// Has the API server start anew: all watches end, nobody answers until a moment, and then no version is known from
+    /// before.
+    pub(super) fn restart(&self, until: Instant) {
+        *lock(&self.down) = Some(until);
+        self.restarts.send_modify(|count| *count += 1);
+    }
+
+    /// Tells whether nobody answers now.
+    pub(super) fn is_down(&self) -> bool {
+        lock(&self.down).is_some_and(|until| Instant::now() < until)
+    }
+
+    /// The number of restarts of the API server so far, and to come.
+    pub(super) fn restarts(&self) -> watch::Receiver<u64> {
+        self.restarts.subscribe()
     }
 
     /// Notes that a process bound a pod.
