@@ -25,6 +25,12 @@ const SUITES: &[(&str, &str)] = &[
     ("sim", "algebra"),
     ("sim", "budgets"),
     ("sim", "history"),
+    ("tests", "binding"),
+    ("tests", "failed_binds"),
+    ("tests", "grouping_failures"),
+    ("tests", "lease"),
+    ("tests", "old_news"),
+    ("tests", "outcomes"),
     ("tests", "scenarios"),
     STORIES,
 ];
