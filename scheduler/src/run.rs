@@ -145,6 +145,8 @@ pub struct Run {
 impl Run {
     /// Runs until stopped, or until the Lease is lost.
     ///
+    /// What was heard is too old to decide on.
+    pub is_old: bool,
     /// # Errors
     /// [`Error::Check`]: the process must start anew from the truth.
     pub async fn run(
@@ -305,9 +307,11 @@ impl Run {
     /// One cycle: apply, plan, hand over.
     fn cycle(&mut self, channels: &Channels, started: Instant) -> Result<(), Error> {
         let now = now();
-        self.metrics.watch_age.set(self.health.watch_age().as_secs_f64());
-        if self.health.watch_age() > WATCH_AGE_MAX {
-            tracing::warn!("the API server has been silent for long: deciding nothing");
+        let (watch_age, kind) = self.health.watch_age();
+        self.metrics.watch_age.set(watch_age.as_secs_f64());
+        let is_old = watch_age > WATCH_AGE_MAX;
+        self.say_whether_old(is_old, kind);
+        if is_old {
             return Ok(());
         }
         self.release(now);
@@ -346,6 +350,21 @@ impl Run {
         let metrics = &self.metrics;
         let plan = plan_stepwise(&mut self.cluster, &self.config, now, &mut |action, steps| {
             let ended = Instant::now();
+    /// Says once that what is known is too old to decide on, and once that it no longer is.
+    fn say_whether_old(&mut self, is_old: bool, kind: &str) {
+        let was_old = std::mem::replace(&mut self.is_old, is_old);
+        if is_old && !was_old {
+            let seconds = WATCH_AGE_MAX.as_secs();
+            tracing::warn!(
+                kind,
+                seconds,
+                "the API server tells nothing of a kind: deciding nothing until it does"
+            );
+        } else if was_old && !is_old {
+            tracing::info!("the API server tells again of all kinds: deciding again");
+        }
+    }
+
             metrics.acted(action, &steps, ended - started);
             started = ended;
         });

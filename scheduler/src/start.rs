@@ -346,6 +346,7 @@ impl Shared {
             lists: Lists::new(|kind| kind.is_watched(args)),
             cycles: 0,
             decided: kai_engine::Timestamp(0),
+            is_old: false,
         }
     }
 }

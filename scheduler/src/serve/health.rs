@@ -83,11 +83,11 @@ impl Health {
         heard.map(|heard| heard.elapsed()).unwrap_or_default()
     }
 
-    /// The longest time since one of the watches was told something.
-    pub fn watch_age(&self) -> Duration {
+    /// The longest time since one of the watches was told something, and its kind; none where no watch ever was.
+    pub fn watch_age(&self) -> (Duration, &'static str) {
         let state = self.lock();
-        let ages = state.watches.values().filter_map(|watch| watch.heard);
-        ages.map(|heard| heard.elapsed()).max().unwrap_or_default()
+        let heard = state.watches.iter().filter_map(|(kind, watch)| Some((watch.heard?, *kind)));
+        heard.map(|(heard, kind)| (heard.elapsed(), kind)).max().unwrap_or_default()
     }
 
     /// Nothing where the process is ready, else why not.

@@ -86,7 +86,7 @@ async fn watched(kind: Kind, server: Server) -> Watched {
     let mut greatest = Duration::ZERO;
     for _ in 0..600 {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        greatest = greatest.max(health.watch_age());
+        greatest = greatest.max(health.watch_age().0);
     }
     stop.cancel();
     watching.await.expect("no panic").expect("only credentials end a watch");
