@@ -39,6 +39,7 @@ mod news;
 mod outcome;
 mod settle;
 
+use hold::NotEvicted;
 pub(crate) use lists::Lists;
 pub(crate) use news::tell;
 
@@ -130,6 +131,10 @@ pub struct Run {
     pub sharing: Sharing,
     /// Groups whose binds failed, left out until then.
     pub held: Vec<(Timestamp, u32)>,
+    /// Evictions that failed, of which the engine is not told yet.
+    pub not_evicted: Vec<NotEvicted>,
+    /// Evictions of a pod that failed in a row, with its UID.
+    pub evict_failures: HashMap<u32, (Box<str>, u32)>,
     /// Binds of pods of a group that failed in a row.
     pub bind_failures: HashMap<u32, u32>,
     /// Holds what our writes made of groups.
@@ -140,13 +145,13 @@ pub struct Run {
     pub cycles: u64,
     /// The last time that something was decided.
     pub decided: Timestamp,
+    /// What was heard is too old to decide on.
+    pub is_old: bool,
 }
 
 impl Run {
     /// Runs until stopped, or until the Lease is lost.
     ///
-    /// What was heard is too old to decide on.
-    pub is_old: bool,
     /// # Errors
     /// [`Error::Check`]: the process must start anew from the truth.
     pub async fn run(
@@ -256,6 +261,7 @@ impl Run {
             self.ingest.next_wake().map(|at| at.0),
             self.sharing.wake(),
             self.held.iter().map(|(at, _)| at.0).min(),
+            self.not_evicted.iter().map(|one| one.at.0).min(),
         ];
         let soonest = times.into_iter().flatten().min();
         let pause =
@@ -344,12 +350,6 @@ impl Run {
         Ok(())
     }
 
-    /// Decides, and times each action.
-    fn plan(&mut self, now: Timestamp) -> Plan {
-        let mut started = Instant::now();
-        let metrics = &self.metrics;
-        let plan = plan_stepwise(&mut self.cluster, &self.config, now, &mut |action, steps| {
-            let ended = Instant::now();
     /// Says once that what is known is too old to decide on, and once that it no longer is.
     fn say_whether_old(&mut self, is_old: bool, kind: &str) {
         let was_old = std::mem::replace(&mut self.is_old, is_old);
@@ -365,6 +365,12 @@ impl Run {
         }
     }
 
+    /// Decides, and times each action.
+    fn plan(&mut self, now: Timestamp) -> Plan {
+        let mut started = Instant::now();
+        let metrics = &self.metrics;
+        let plan = plan_stepwise(&mut self.cluster, &self.config, now, &mut |action, steps| {
+            let ended = Instant::now();
             metrics.acted(action, &steps, ended - started);
             started = ended;
         });

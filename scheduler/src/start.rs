@@ -347,6 +347,8 @@ impl Shared {
             cycles: 0,
             decided: kai_engine::Timestamp(0),
             is_old: false,
+            not_evicted: Vec::new(),
+            evict_failures: HashMap::new(),
         }
     }
 }

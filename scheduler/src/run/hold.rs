@@ -1,9 +1,17 @@
-//! Groups that are left out for a while.
+//! Groups that are left out for a while, and evictions that are not tried again for a while.
 
 use kai_daemon::backoff;
-use kai_engine::Timestamp;
+use kai_engine::{Delta, PodId, Timestamp};
 
 use super::{Run, now};
+
+/// An eviction that failed, of which the engine is told when its pause is over: until then it tries no other for the same.
+#[derive(Debug)]
+pub struct NotEvicted {
+    pub(super) at: Timestamp,
+    pod: u32,
+    uid: Box<str>,
+}
 
 impl Run {
     /// A group whose bind failed is left out for a while, longer each time, so that one that can
@@ -21,6 +29,34 @@ impl Run {
         self.held.push((Timestamp(until), group));
     }
 
+    /// An eviction that failed is decided anew: at once where it was the first of its pod, and after pauses that grow where
+    /// it fails again, so that one which is always refused is not asked for in every cycle.
+    pub(super) fn not_evicted(&mut self, pod: u32, uid: Box<str>, reason: &str) {
+        let (of, failures) = self.evict_failures.entry(pod).or_default();
+        if *of != uid {
+            (*of, *failures) = (uid.clone(), 0);
+        }
+        let pause = if *failures == 0 { 0 } else { backoff(*failures + 3).as_millis() };
+        *failures += 1;
+        let row = &self.ingest.context.names.pods[pod];
+        tracing::warn!(pod = %format!("{}/{}", row.namespace, row.name), reason, "failed to evict a pod");
+        let at = Timestamp(now().0 + i64::try_from(pause).unwrap_or(i64::MAX));
+        self.not_evicted.push(NotEvicted { at, pod, uid });
+    }
+
+    /// Tells the engine of evictions that failed and whose pause is over.
+    fn tell_not_evicted(&mut self, now: Timestamp) {
+        let names = &self.ingest.context.names;
+        let deltas = &mut self.ingest.context.deltas;
+        self.not_evicted.retain(|NotEvicted { at, pod, uid }| {
+            let is_due = *at <= now;
+            if is_due && names.pods.find(uid) == Some(*pod) {
+                deltas.push(Delta::EvictFailed(PodId::new(*pod)));
+            }
+            !is_due
+        });
+    }
+
     /// Forgets what was remembered of groups whose objects are gone.
     pub(super) fn forget_groups(&mut self) {
         for group in std::mem::take(&mut self.ingest.context.gone_groups) {
@@ -30,8 +66,9 @@ impl Run {
         }
     }
 
-    /// Lets groups back in whose pause is over.
+    /// Lets groups back in whose pause is over, and evictions.
     pub(super) fn release(&mut self, now: Timestamp) {
+        self.tell_not_evicted(now);
         let (due, rest) =
             std::mem::take(&mut self.held).into_iter().partition(|(at, _)| *at <= now);
         self.held = rest;

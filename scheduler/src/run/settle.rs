@@ -48,13 +48,13 @@ impl Run {
                     let row = &names.pods[pod];
                     let group = row.group.map_or("no group", |group| names.group_name(group).1);
                     tracing::info!("evicted {}/{} of {group}", row.namespace, row.name);
+                    self.evict_failures.remove(&pod);
                     self.ingest.context.deltas.push(Delta::Evicted(PodId::new(pod)));
                 }
             }
             Outcome::EvictFailed(pod, uid, reason) => {
                 if is_same(pod, &uid, names) {
-                    tracing::warn!(uid = %uid, reason, "failed to evict a pod");
-                    self.ingest.context.deltas.push(Delta::EvictFailed(PodId::new(pod)));
+                    self.not_evicted(pod, uid, &reason);
                 }
             }
             Outcome::Group { group, uid, settled, version } => {
