@@ -1,8 +1,8 @@
 //! A scheduler alone with simulated nodes on an embedded API server, reached through whatever a test puts in its way. Under
 //! tokio's paused clock minutes of waiting take no time.
 
-use anyhow::{Context, Result};
-use http::{Method, Request};
+use anyhow::Result;
+use http::Method;
 use jiff::Timestamp;
 use kai_api::names::component;
 use kai_daemon::clock;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     admission::{admitted_pod, settings},
     live::{Place, create_runtime_class},
+    request::ask,
 };
 
 /// The path of pods.
@@ -66,13 +67,14 @@ impl Alone {
         Ok(Self { place, client, nodes, scheduler, stop })
     }
 
-    /// Makes a `PodGroup` in the queue `q`.
+    /// Makes a `PodGroup` of a priority class in the queue `q`.
     ///
     /// # Errors
     /// What the API server says.
-    pub async fn group(&self, name: &str, min_member: usize) -> Result<()> {
+    pub async fn group(&self, name: &str, min_member: usize, class: &str) -> Result<()> {
+        let spec = json!({ "minMember": min_member, "queue": "q", "priorityClassName": class });
         let group = json!({ "apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
-            "metadata": { "name": name }, "spec": { "minMember": min_member, "queue": "q" } });
+            "metadata": { "name": name }, "spec": spec });
         ask(&self.client, Method::POST, GROUPS, Some(&group)).await.map(drop)
     }
 
@@ -119,17 +121,16 @@ impl Alone {
         Ok(list["items"].as_array().cloned().unwrap_or_default())
     }
 
-    /// The node of a pod of the namespace `default`: none where the pod is not there or leaves; empty where it has none.
+    /// Tells whether a pod of the namespace `default` is bound and stays.
     ///
     /// # Errors
     /// What the API server says.
-    pub async fn node_of(&self, name: &str) -> Result<Option<String>> {
+    pub async fn is_bound(&self, name: &str) -> Result<bool> {
         let pods = self.pods().await?;
         let is_meant = |pod: &&Value| {
             pod["metadata"]["name"] == name && pod["metadata"]["deletionTimestamp"].is_null()
         };
-        let pod = pods.iter().find(is_meant);
-        Ok(pod.map(|pod| pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned()))
+        Ok(pods.iter().find(is_meant).is_some_and(|pod| pod["spec"]["nodeName"].is_string()))
     }
 
     /// Stops all of it.
@@ -143,12 +144,4 @@ impl Alone {
         self.place.stop().await;
         Ok(())
     }
-}
-
-async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-    let what = format!("{method} {path}");
-    let request = Request::builder().method(method).uri(path);
-    let request = request.header("content-type", "application/json");
-    let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
-    client.request(request.body(body)?).await.context(what)
 }

@@ -24,6 +24,7 @@ pub mod observer;
 pub mod openb;
 pub mod oracle;
 pub mod recording;
+pub mod request;
 pub mod rights;
 pub mod sandbox;
 pub mod simulation;

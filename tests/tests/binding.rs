@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use http::{Method, Request};
+use http::Method;
 use kai_api::names::component;
 use kai_daemon::lease::{Lease, Manner, Mode};
 use kai_scheduler::{
@@ -15,6 +15,7 @@ use kai_scheduler::{
 };
 use kai_tests::{
     live::Place,
+    request::ask,
     stage::{Fault, Tape},
 };
 use kube::Client;
@@ -52,15 +53,6 @@ fn claim() -> Value {
         "metadata": { "name": "c" },
         "spec": { "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "d.example.com" } }] } },
     })
-}
-
-async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-    let kind =
-        if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
-    let what = format!("{method} {path}");
-    let request = Request::builder().method(method).uri(path).header("content-type", kind);
-    let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
-    client.request(request.body(body)?).await.context(what)
 }
 
 impl Stage {

@@ -69,20 +69,20 @@ async fn what_is_due_waits_until_the_scheduler_hears_again() -> Result<()> {
     let way = Way::default();
     let flags = ["--default-staleness-grace-period=5m"];
     let alone = Alone::start("1xH100:8", &flags, |client| way.client(client)).await?;
-    alone.group("gang", 2).await?;
+    alone.group("gang", 2, "train").await?;
     for name in ["gang-0", "gang-1"] {
         alone.pod(name, "gang", "1").await?;
     }
     sleep(Duration::from_secs(30)).await;
-    ensure!(alone.node_of("gang-1").await?.is_some_and(|node| !node.is_empty()), "the gang runs");
+    ensure!(alone.is_bound("gang-1").await?, "the gang runs");
     alone.delete("gang-0").await?;
     // It hears that a pod is gone, and that the rest of the gang has five minutes; nothing more.
     sleep(Duration::from_secs(30)).await;
     way.set_silent(true);
     sleep(Duration::from_mins(20)).await;
-    ensure!(alone.node_of("gang-1").await?.is_some(), "a pod was evicted on old news");
+    ensure!(alone.is_bound("gang-1").await?, "a pod was evicted on old news");
     way.set_silent(false);
     sleep(Duration::from_mins(2)).await;
-    ensure!(alone.node_of("gang-1").await?.is_none(), "nothing is due, so nothing was tried");
+    ensure!(!alone.is_bound("gang-1").await?, "nothing is due, so nothing was tried");
     alone.end().await
 }

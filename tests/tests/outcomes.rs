@@ -4,7 +4,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
-use http::{Method, Request};
+use http::Method;
 use kai_api::names::component;
 use kai_daemon::lease::{Lease, Manner, Mode};
 use kai_scheduler::{
@@ -13,6 +13,7 @@ use kai_scheduler::{
 };
 use kai_tests::{
     live::Place,
+    request::ask,
     stage::{Fault, Tape},
 };
 use kube::Client;
@@ -93,15 +94,6 @@ struct Expect {
     node: Option<String>,
     /// The number of requests for the write itself, but for those before it.
     writes: usize,
-}
-
-async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-    let kind =
-        if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
-    let what = format!("{method} {path}");
-    let request = Request::builder().method(method).uri(path).header("content-type", kind);
-    let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
-    client.request(request.body(body)?).await.context(what)
 }
 
 async fn create_pod(client: &Client) -> Result<Value> {

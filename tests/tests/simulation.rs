@@ -60,8 +60,9 @@ fn two_runs_of_an_hour_are_one_history() {
     assert_eq!(simulate(hour()), simulate(hour()));
 }
 
-/// Of so many seeds one in so many has two leaders.
+/// Seeds of every run.
 const SEEDS: std::ops::Range<u64> = 100..400;
+/// One in so many of them has two leaders.
 const TWO_LEADERS_IN: u64 = 10;
 
 #[test]

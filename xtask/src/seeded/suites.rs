@@ -26,11 +26,11 @@ const SUITES: &[(&str, &str)] = &[
     ("sim", "budgets"),
     ("sim", "history"),
     ("tests", "binding"),
-    ("tests", "failed_binds"),
     ("tests", "grouping_failures"),
     ("tests", "lease"),
     ("tests", "old_news"),
     ("tests", "outcomes"),
+    ("tests", "refused_writes"),
     ("tests", "scenarios"),
     STORIES,
 ];
