@@ -337,7 +337,7 @@ impl Sink {
     fn pod_gone(&self, key: &Key) {
         let Some(pod) = self.store.remove_pod(key) else { return };
         if let Some(group) = group_of(&pod) {
-            self.heard.pod_gone(&group, &pod.uid.to_string());
+            self.heard.pod_gone(&group, &pod.uid);
             self.dirty.group(group);
         }
     }
@@ -375,7 +375,7 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
         Change::Set(object) => {
             let (pod, usage) = (Pod::from_object(&object), Usage::of(object.value()));
             let (pod, before) = sink.store.set_pod(pod, usage);
-            sink.heard.set_pod(&object);
+            sink.heard.set_pod(&object, &pod);
             let key = Key::of(&pod);
             listing.see(key.clone());
             for pod in before.iter().chain([&pod]) {

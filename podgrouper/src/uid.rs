@@ -6,10 +6,10 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 /// The `metadata.uid` of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Uid(Form);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// A UUID as lower-case text with hyphens.
     Uuid(Uuid),

@@ -12,9 +12,10 @@ use super::settle::{Members, Window, mark};
 use super::span::{Devices, End, Ended, Second, Span};
 use super::who::Who;
 use crate::object::Object;
+use crate::pod as grouping;
 use crate::status::Usage;
-use crate::store::Key;
-use kai_api::names;
+use crate::store::{Key, group_of};
+use crate::uid::Uid;
 
 /// A change is written so long after it is heard of, with all that changes meanwhile. Nothing later than this long
 /// ago is counted, so that watches have the time to tell of it.
@@ -46,21 +47,22 @@ struct Group {
     queue: Arc<str>,
     is_there: bool,
     /// Its pods by UID.
-    pods: BTreeMap<Arc<str>, Pod>,
+    pods: BTreeMap<Uid, Pod>,
     evictions: Vec<Seen>,
 }
 
 #[derive(Debug)]
 struct Pod {
     span: Span,
-    asks: Option<Asks>,
+    /// Of the few whose devices are not found yet, and as large as all the rest.
+    asks: Option<Box<Asks>>,
     is_gone: bool,
 }
 
 /// Amounts of a pod on a node, of which the devices still have to be found.
 #[derive(Debug, Clone)]
 pub(super) struct Asks {
-    pub(super) uid: Arc<str>,
+    pub(super) uid: Uid,
     pub(super) usage: Usage,
     pub(super) node: String,
 }
@@ -92,13 +94,13 @@ impl Heard {
         }
     }
 
-    /// A pod is new or changed.
-    pub(crate) fn set_pod(&self, object: &Object) {
+    /// A pod is new or changed; `stored` is what the store keeps of it.
+    pub(crate) fn set_pod(&self, object: &Object, stored: &grouping::Pod) {
         let pod = object.value();
-        let Some(group) = object.annotation(names::annotation::POD_GROUP) else { return };
-        let uid: Arc<str> = object.uid().into();
-        self.change(&Key::new(object.namespace(), group), |group, is_listed| {
-            let news = Span::of(pod);
+        let Some(group) = group_of(stored) else { return };
+        let uid = stored.uid.clone();
+        self.change(&group, |group, is_listed| {
+            let news = Span { pod: stored.name.clone(), ..Span::of(pod) };
             let row = group.pods.entry(uid.clone());
             let known = matches!(row, std::collections::btree_map::Entry::Occupied(_));
             let row = row.or_insert_with(|| Pod {
@@ -111,14 +113,14 @@ impl Heard {
             if before.0.is_none() && row.span.bound.is_some() {
                 let usage = Usage::while_bound(pod);
                 let node = pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
-                row.asks = usage.has_devices().then_some(Asks { uid, usage, node });
+                row.asks = usage.has_devices().then(|| Box::new(Asks { uid, usage, node }));
             }
             !known || before != (row.span.bound, row.span.ended)
         });
     }
 
     /// A pod is gone.
-    pub(crate) fn pod_gone(&self, group: &Key, uid: &str) {
+    pub(crate) fn pod_gone(&self, group: &Key, uid: &Uid) {
         self.change(group, |group, _| {
             let Some(pod) = group.pods.get_mut(uid) else { return false };
             pod.is_gone = true;
@@ -242,14 +244,14 @@ impl Heard {
         let groups = keys.filter_map(|key| Some((key, rows.groups.get(key)?)));
         groups
             .flat_map(|(key, group)| {
-                let asks = group.pods.values().filter_map(|pod| pod.asks.clone());
-                asks.map(|asks| (key.clone(), asks)).collect::<Vec<_>>()
+                let asks = group.pods.values().filter_map(|pod| pod.asks.as_deref());
+                asks.map(|asks| (key.clone(), asks.clone())).collect::<Vec<_>>()
             })
             .collect()
     }
 
     /// Notes the devices of a pod.
-    pub(super) fn found(&self, group: &Key, pod: &str, devices: Arc<[Devices]>) {
+    pub(super) fn found(&self, group: &Key, pod: &Uid, devices: Arc<[Devices]>) {
         let mut rows = self.rows();
         let row = rows.groups.get_mut(group).and_then(|group| group.pods.get_mut(pod));
         if let Some(row) = row {
