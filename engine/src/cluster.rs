@@ -149,6 +149,11 @@ impl Cluster {
         self.state.pod_waiting(pod)
     }
 
+    /// The facts of a pod as it was told last; none where it is not known.
+    pub fn pod_told(&self, pod: PodId) -> Option<Pod> {
+        self.state.pod_told(pod)
+    }
+
     /// Finds the place that a pod holds, or was given.
     pub fn place_of(&self, pod: PodId) -> Option<&Place> {
         self.state.pods().status.get(pod)?.place.as_ref()

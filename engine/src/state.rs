@@ -225,19 +225,25 @@ impl State {
 
     /// The facts of a pod as it was told last, but that it waits for a place.
     pub(crate) fn pod_waiting(&self, pod: PodId) -> Option<crate::Pod> {
+        let facts = self.pod_told(pod)?;
+        Some(crate::Pod { state: crate::PodState::Pending, nominated: None, ..facts })
+    }
+
+    /// The facts of a pod as it was told last.
+    pub(crate) fn pod_told(&self, pod: PodId) -> Option<crate::Pod> {
         let facts = self.pods.facts.get(pod)?.as_ref()?;
         Some(crate::Pod {
             owner: facts.owner,
             sub_group: facts.sub_group,
             shape: self.shapes[facts.shape].facts.clone(),
-            state: crate::PodState::Pending,
+            state: facts.told.state(),
             rank: facts.rank,
             created: facts.created,
             uid: facts.uid,
-            nominated: None,
+            nominated: facts.nominated(),
             namespace: facts.namespace,
-            labels: facts.labels.to_vec(),
-            claims: facts.claims.to_vec(),
+            labels: facts.labels.clone(),
+            claims: facts.claims.clone(),
         })
     }
 

@@ -22,7 +22,6 @@ use crate::{
         delta::Delta,
         group::{Group, Topology},
         node::Node,
-        pod::PodState,
     },
 };
 
@@ -43,7 +42,7 @@ impl State {
             Delta::QueueGone(id) => self.queue_told(id, None),
             Delta::Group(id, group) => self.group_told(id, Some(group)),
             Delta::GroupGone(id) => self.group_told(id, None),
-            Delta::Pod(id, pod) => self.pod_told(id, *pod),
+            Delta::Pod(id, pod) => self.take_pod(id, *pod),
             Delta::PodGone(id) => self.pod_gone(id),
             Delta::Topology(id, topology) => self.topology_told(id, Some(topology)),
             Delta::TopologyGone(id) => self.topology_told(id, None),
@@ -315,27 +314,6 @@ impl Nodes {
                 self.memory_sizes.remove(&node.gpus.memory_mib);
             }
         }
-    }
-}
-
-impl Told {
-    fn of(state: PodState) -> Self {
-        let (phase, place) = match state {
-            PodState::Gated => (Phase::Gated, None),
-            PodState::Pending => (Phase::Pending, None),
-            PodState::Bound(place) => (Phase::Bound, Some(place)),
-            PodState::Running(place) => (Phase::Running, Some(place)),
-            PodState::Releasing(place) => (Phase::Releasing, Some(place)),
-            PodState::Stuck(place) => (Phase::Stuck, Some(place)),
-            PodState::Succeeded => (Phase::Succeeded, None),
-            PodState::Failed => (Phase::Failed, None),
-        };
-        Self { phase, place }
-    }
-
-    /// The status of a pod of which nothing else is known.
-    fn status(&self) -> PodStatus {
-        PodStatus { phase: self.phase, place: self.place.clone(), nominee: None }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::{
     told::{
         group::Group,
         node::{Gpus, Node},
-        pod::{Owner, Place, PodRank},
+        pod::{Owner, Place, PodPriority, PodRank, PodState},
         queue::Queue,
         requirement::Requirement,
     },
@@ -192,26 +192,100 @@ pub(crate) struct PodFacts {
     rest: Arc<PodRest>,
 }
 
-/// Facts of a pod that are seldom asked for.
+/// Facts of a pod that are seldom asked for. There are as many as pods, so that what few have lies elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PodRest {
-    pub(crate) nominated: Option<NodeId>,
-    pub(crate) claims: Box<[ClaimId]>,
     pub(crate) sub_group: Symbol,
     pub(crate) namespace: Symbol,
-    pub(crate) labels: Box<[(Symbol, Symbol)]>,
     pub(crate) uid: u128,
-    pub(crate) rank: PodRank,
     pub(crate) created: Timestamp,
     /// Its state as told last.
     pub(crate) told: Told,
+    pub(crate) extras: Option<Box<PodExtras>>,
 }
 
-/// The state of a pod as it was told: nobody tells what a plan keeps for it.
+/// Facts that few pods have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PodExtras {
+    pub(crate) nominated: Option<NodeId>,
+    pub(crate) claims: Vec<ClaimId>,
+    pub(crate) labels: Vec<(Symbol, Symbol)>,
+    pub(crate) rank: PodRank,
+}
+
+/// Those of a pod that has none.
+static NO_EXTRAS: PodExtras = PodExtras {
+    nominated: None,
+    claims: Vec::new(),
+    labels: Vec::new(),
+    rank: PodRank { launcher: false, head: false, priority: PodPriority::None },
+};
+
+impl PodExtras {
+    /// These facts as a pod keeps them.
+    pub(crate) fn kept(self) -> Option<Box<Self>> {
+        (self != NO_EXTRAS).then(|| Box::new(self))
+    }
+}
+
+impl std::ops::Deref for PodRest {
+    type Target = PodExtras;
+
+    fn deref(&self) -> &PodExtras {
+        self.extras.as_deref().unwrap_or(&NO_EXTRAS)
+    }
+}
+
+/// The state of a pod as it was told: as a [`PodStatus`], in a third of the room.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Told {
     pub(crate) phase: Phase,
-    pub(crate) place: Option<Place>,
+    node: Option<NodeId>,
+    /// Its place, where that is more than a node.
+    place: Option<Box<Place>>,
+}
+
+impl Told {
+    /// The state that was told.
+    pub(crate) fn of(state: PodState) -> Self {
+        let (phase, place) = match state {
+            PodState::Gated => (Phase::Gated, None),
+            PodState::Pending => (Phase::Pending, None),
+            PodState::Bound(place) => (Phase::Bound, Some(place)),
+            PodState::Running(place) => (Phase::Running, Some(place)),
+            PodState::Releasing(place) => (Phase::Releasing, Some(place)),
+            PodState::Stuck(place) => (Phase::Stuck, Some(place)),
+            PodState::Succeeded => (Phase::Succeeded, None),
+            PodState::Failed => (Phase::Failed, None),
+        };
+        let node = place.as_ref().map(|place| place.node);
+        let has_more = |place: &Place| !place.devices.is_empty() || place.reserved.is_some();
+        Self { phase, node, place: place.filter(has_more).map(Box::new) }
+    }
+
+    fn whole_place(&self) -> Option<Place> {
+        self.place.as_deref().cloned().or_else(|| self.node.map(Place::on))
+    }
+
+    /// The state in full.
+    pub(crate) fn status(&self) -> PodStatus {
+        PodStatus { phase: self.phase, place: self.whole_place(), nominee: None }
+    }
+
+    /// The state in the words in which it was told.
+    pub(crate) fn state(&self) -> PodState {
+        let place = || self.whole_place().expect("who holds a place was told which");
+        match self.phase {
+            Phase::Gated => PodState::Gated,
+            Phase::Absent | Phase::Pending => PodState::Pending,
+            Phase::Bound | Phase::Binding => PodState::Bound(place()),
+            Phase::Running => PodState::Running(place()),
+            Phase::Releasing | Phase::Evicting => PodState::Releasing(place()),
+            Phase::Stuck => PodState::Stuck(place()),
+            Phase::Succeeded => PodState::Succeeded,
+            Phase::Failed => PodState::Failed,
+        }
+    }
 }
 
 impl std::ops::Deref for PodFacts {

@@ -6,7 +6,7 @@ use crate::{
     state::{
         State,
         changes::PodProgress,
-        rows::{PodFacts, PodRest, PodStatus, Told},
+        rows::{PodExtras, PodFacts, PodRest, PodStatus, Told},
     },
     told::pod::{Owner, Pod},
 };
@@ -21,7 +21,7 @@ struct Before {
 
 impl State {
     /// Takes in a pod.
-    pub(super) fn pod_told(&mut self, id: PodId, pod: Pod) {
+    pub(super) fn take_pod(&mut self, id: PodId, pod: Pod) {
         let Some(facts) = self.news_of(id, pod) else { return };
         let owner = facts.owner;
         let status = self.believed(id, &facts);
@@ -55,16 +55,19 @@ impl State {
         };
         let shape = self.shapes.intern(&pod.shape, asks, &self.lanes);
         self.start_counting(shape);
+        let extras = PodExtras {
+            nominated: pod.nominated,
+            claims: pod.claims,
+            labels: pod.labels,
+            rank: pod.rank,
+        };
         let rest = PodRest {
             sub_group: pod.sub_group,
-            rank: pod.rank,
-            created: pod.created,
-            uid: pod.uid,
-            nominated: pod.nominated,
             namespace: pod.namespace,
-            labels: pod.labels.into(),
-            claims: pod.claims.into(),
+            uid: pod.uid,
+            created: pod.created,
             told,
+            extras: extras.kept(),
         };
         let mut facts = PodFacts::new(pod.owner, shape, rest);
         self.pods.status.slot(id);
