@@ -96,9 +96,8 @@ impl Dispatch {
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
         let row = &mut names.pods[pod];
-        row.nominated = None;
         // A condition of it that is not written yet will not be, and may have to be said again.
-        row.said = None;
+        row.edit(|extras| (extras.nominated, extras.said) = (None, None));
         let mut labels = gpu_labels(&groups, &row.gpu_labels);
         if let Some((key, pool)) = &self.pool_label
             && !row.has_pool_label
@@ -108,7 +107,7 @@ impl Dispatch {
         Bind {
             pod,
             uid,
-            namespace: row.namespace.clone(),
+            namespace: Box::from(&*row.namespace),
             name: row.name.clone(),
             node,
             received: match grant {
@@ -227,7 +226,7 @@ impl Dispatch {
 
     /// Said once for each node that a pod is nominated to.
     fn nominate(&self, pod: u32, node: u32, names: &mut Names) -> Option<Event> {
-        if names.pods[pod].nominated.replace(node) == Some(node) {
+        if names.pods[pod].edit(|extras| extras.nominated.replace(node)) == Some(node) {
             return None;
         }
         let target = pod_target(pod, names);
@@ -393,7 +392,7 @@ pub fn pod_target(pod: u32, names: &Names) -> Target {
     let row = &names.pods[pod];
     Target {
         kind: "Pod",
-        namespace: row.namespace.clone(),
+        namespace: Box::from(&*row.namespace),
         name: row.name.clone(),
         uid: Box::from(&**names.pods.key(pod)),
     }

@@ -7,7 +7,7 @@
 //! ```
 //! A full list replaces what was known: what is not in it is told to be gone.
 
-use kai_engine::{Delta, GroupId, NodeId, PodId, QueueId, Timestamp};
+use kai_engine::{Delta, GroupId, NodeId, Pod, PodId, QueueId, Timestamp};
 
 use crate::{cel::Answer, settings::Aligning, usage::Usage};
 
@@ -152,11 +152,13 @@ impl Ingest {
     }
 
     /// Sets the clock, and tells of pods that have been terminating for too long and of devices that were matched.
-    pub fn advance(&mut self, now: Timestamp) {
+    ///
+    /// `told` gives the facts of a pod as they were told last: of those that are told anew nothing is kept here.
+    pub fn advance(&mut self, now: Timestamp, told: &dyn Fn(PodId) -> Option<Pod>) {
         self.context.now = now;
         self.releasing.tell_stuck(&mut self.context);
         self.catalog.flush(&mut self.context);
-        self.needs.flush(&mut self.context, &mut self.catalog);
+        self.needs.flush(&mut self.context, &mut self.catalog, told);
     }
 
     /// Takes in what came of [`Context::questions`]; devices are told anew by [`Ingest::advance`].

@@ -227,7 +227,7 @@ fn short_of_room(no_room: &NoRoom, waiting: Waiting<'_>) -> Told {
     let NoRoom { placed, min, .. } = no_room;
     let message = if !no_room.gang || !is_gang {
         let pod = &names.pods.row(no_room.pod.number());
-        let (namespace, name) = pod.map_or(("", ""), |pod| (&pod.namespace, &pod.name));
+        let (namespace, name) = pod.map_or(("", ""), |pod| (&*pod.namespace, &*pod.name));
         format!("Resources were not found for pod {namespace}/{name} due to: {task}")
     } else if no_room.sub_group == Symbol::EMPTY {
         format!(

@@ -148,13 +148,13 @@ pub struct TopologyRow {
     pub aliases: Vec<(Box<str>, Symbol)>,
 }
 
-/// Holds what is kept of a pod.
+/// Holds what is kept of a pod. There are as many as pods, so that what few have lies elsewhere.
 #[derive(Debug, Default)]
 pub struct PodRow {
     /// Tells whether it is there.
     pub presence: Presence,
     /// Its namespace.
-    pub namespace: Box<str>,
+    pub namespace: Arc<str>,
     /// Its name.
     pub name: Box<str>,
     /// When it was made, in milliseconds.
@@ -163,28 +163,68 @@ pub struct PodRow {
     pub group: Option<u32>,
     /// Its node by number.
     pub node: Option<u32>,
-    /// Its resource claims by number.
-    pub claims: Vec<u32>,
     /// It asks for a part of a GPU.
     pub is_fractional: bool,
-    /// Says where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
-    pub maps: Option<Box<Maps>>,
-    /// Labels of it that name shared GPUs.
-    pub gpu_labels: Vec<Box<str>>,
     /// It is told of to who keeps shared GPUs.
     pub shares: bool,
+    /// It carries the label of our node pool.
+    pub has_pool_label: bool,
     /// Holds what it held of GPUs when its node was first seen: labels and annotations that are changed later mean nothing.
     pub bound: Option<Bound>,
     /// When it got its node, in milliseconds, as its condition `PodScheduled=True` says it.
     pub scheduled: Option<i64>,
+    extras: Option<Box<PodExtras>>,
+}
+
+/// Holds what is kept of a pod that is shared out, waits, or has claims.
+#[derive(PartialEq, Debug)]
+pub struct PodExtras {
+    /// Its resource claims by number.
+    pub claims: Vec<u32>,
+    /// Says where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
+    pub maps: Option<Box<Maps>>,
+    /// Labels of it that name shared GPUs.
+    pub gpu_labels: Vec<Box<str>>,
     /// The message of its condition `PodScheduled=False`, where it has one.
     pub unschedulable: Option<Box<str>>,
     /// The message that was asked to be written on it last.
     pub said: Option<Box<str>>,
-    /// It carries the label of our node pool.
-    pub has_pool_label: bool,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
+}
+
+impl PodExtras {
+    const fn none() -> Self {
+        Self {
+            claims: Vec::new(),
+            maps: None,
+            gpu_labels: Vec::new(),
+            unschedulable: None,
+            said: None,
+            nominated: None,
+        }
+    }
+}
+
+/// Those of a pod that has none.
+static NO_EXTRAS: PodExtras = PodExtras::none();
+
+impl std::ops::Deref for PodRow {
+    type Target = PodExtras;
+
+    fn deref(&self) -> &PodExtras {
+        self.extras.as_deref().unwrap_or(&NO_EXTRAS)
+    }
+}
+
+impl PodRow {
+    /// Changes what few pods have.
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut PodExtras) -> T) -> T {
+        let mut extras = self.extras.take().unwrap_or_else(|| Box::new(PodExtras::none()));
+        let result = change(&mut extras);
+        self.extras = (*extras != NO_EXTRAS).then_some(extras);
+        result
+    }
 }
 
 /// Says what a pod with a node holds of GPUs.
@@ -278,6 +318,12 @@ impl Names {
     /// The symbol of a text.
     pub fn symbol(&mut self, text: &str) -> Symbol {
         Symbol::new(self.symbols.intern(text))
+    }
+
+    /// The text of a name that many have, held once.
+    pub fn shared(&mut self, text: &str) -> Arc<str> {
+        let number = self.symbols.intern(text);
+        Arc::clone(self.symbols.key(number))
     }
 
     /// The text of a symbol.

@@ -343,7 +343,7 @@ fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
     (known != Some(&*message)).then(|| PodCondition {
         pod,
         uid: Box::from(&**names.pods.key(pod)),
-        namespace: row.namespace.clone(),
+        namespace: Box::from(&*row.namespace),
         name: row.name.clone(),
         kind: condition::POD_SCHEDULED,
         is_true: false,
@@ -356,7 +356,8 @@ fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
 fn remember_marks(tasks: &[Task], names: &mut Names) {
     for task in tasks {
         if let Task::Pod(mark) = task {
-            names.pods[mark.pod].said = Some(Box::from(&*mark.message));
+            let message = Box::from(&*mark.message);
+            names.pods[mark.pod].edit(|extras| extras.said = Some(message));
         }
     }
 }

@@ -62,6 +62,8 @@ const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
 const AWAIT_PAUSE: Duration = Duration::from_millis(50);
 /// Events taken in one go before a cycle may start.
 const BATCHES_MAX: usize = 10_000;
+/// While lists are read the engine is told after so many deltas: those of a whole list are larger than what is kept.
+const DELTAS_MAX: usize = 1_000;
 
 /// Says why the loop ended.
 #[derive(PartialEq, Eq, Debug)]
@@ -141,6 +143,8 @@ pub struct Run {
     pub writes: GroupWrites,
     /// Holds what of each kind is taken in.
     pub lists: Lists,
+    /// The engine was told of something since the last cycle.
+    pub is_told_early: bool,
     /// Says how many cycles there were.
     pub cycles: u64,
     /// The last time that something was decided.
@@ -251,7 +255,11 @@ impl Run {
 
     /// Says when the next cycle is due although nothing changes.
     fn wake(&self) -> Instant {
-        if !self.ingest.context.deltas.is_empty() {
+        // While a list is read, or nothing is heard, there is nothing to do but to take in what comes.
+        if self.is_old || !self.lists.are_complete() {
+            return Instant::now() + self.period;
+        }
+        if self.is_told_early || !self.ingest.context.deltas.is_empty() {
             return Instant::now();
         }
         let now = now();
@@ -270,6 +278,9 @@ impl Run {
     }
 
     fn take(&mut self, events: Vec<Event>) {
+        if self.ingest.context.deltas.len() > DELTAS_MAX {
+            self.absorb();
+        }
         for event in events {
             let (kind, result) = match event {
                 Event::Begin(kind) => {
@@ -313,6 +324,7 @@ impl Run {
     /// One cycle: apply, plan, hand over.
     fn cycle(&mut self, channels: &Channels, started: Instant) -> Result<(), Error> {
         let now = now();
+        self.is_told_early = false;
         let (watch_age, kind) = self.health.watch_age();
         self.metrics.watch_age.set(watch_age.as_secs_f64());
         let is_old = watch_age > WATCH_AGE_MAX;

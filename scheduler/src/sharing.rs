@@ -303,7 +303,7 @@ impl Sharing {
             Next::Reserve => {
                 let first = *device.binds.first()?;
                 let row = names.pods.row(first)?;
-                let for_pod = (row.namespace.clone(), row.name.clone());
+                let for_pod = (Box::from(&*row.namespace), row.name.clone());
                 ShareTask::Reserve(Reserve { device: number, place, for_pod, template })
             }
             Next::Ask { among } => ShareTask::Ask(Ask { device: number, place, among, template }),
@@ -354,7 +354,7 @@ impl Sharing {
         Some(ShareTask::Strip(Strip {
             pod: number,
             uid: Box::from(&**names.pods.key(number)),
-            namespace: row.namespace.clone(),
+            namespace: Box::from(&*row.namespace),
             name: row.name.clone(),
             labels: row.gpu_labels.clone(),
             maps: row.maps.as_deref().cloned(),

@@ -344,6 +344,7 @@ impl Shared {
             bind_failures: HashMap::new(),
             writes: GroupWrites::default(),
             lists: Lists::new(|kind| kind.is_watched(args)),
+            is_told_early: false,
             cycles: 0,
             decided: kai_engine::Timestamp(0),
             is_old: false,

@@ -234,7 +234,8 @@ fn refer_to_claims(context: &mut Context, row: u32, claims: &[ClaimId]) {
     for new in &claims {
         names.claims[*new].presence.references += 1;
     }
-    for old in std::mem::replace(&mut names.pods[row].claims, claims) {
+    let old = names.pods[row].edit(|extras| std::mem::replace(&mut extras.claims, claims));
+    for old in old {
         let presence = &mut names.claims[old].presence;
         presence.references -= 1;
         if presence.references == 0 && !presence.is_there {
@@ -272,19 +273,22 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let maps = (is_fractional && waits)
         .then(|| gpu::maps(&meta.annotations, &wire.spec.asking()))
         .flatten();
+    let namespace = context.names.shared(&meta.namespace);
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
-        pod.namespace = Box::from(&*meta.namespace);
+        pod.namespace = namespace;
         pod.name = Box::from(&*meta.name);
         pod.created = facts.created.0;
     }
     pod.presence = presence;
     pod.has_pool_label = has_pool_label;
     pod.is_fractional = is_fractional;
-    pod.maps = maps.map(Box::new);
-    pod.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
     pod.scheduled = scheduled.and_then(|text| milliseconds(text));
-    pod.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
+    pod.edit(|extras| {
+        extras.maps = maps.map(Box::new);
+        extras.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
+        extras.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
+    });
 }
 
 fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {

@@ -1,8 +1,11 @@
 //! Describes what pods refer to besides nodes and devices: volumes and config maps.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
-use kai_engine::{ClaimId, Pod};
+use kai_engine::ClaimId;
 
 mod config_map;
 pub(in crate::ingest) mod needs;
@@ -11,7 +14,7 @@ pub(in crate::ingest) mod volume;
 use volume::{Volumes, counted::Counted};
 
 /// A volume claim that a pod uses.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::ingest) struct Mount {
     /// Namespace and name, with a slash between.
     pub(in crate::ingest) claim: Box<str>,
@@ -19,14 +22,18 @@ pub(in crate::ingest) struct Mount {
     pub(in crate::ingest) ephemeral: bool,
 }
 
-/// A pod that refers to something.
+/// A pod that refers to something. There may be as many as pods, and those of a gang refer to the same.
 #[derive(Debug)]
 pub(in crate::ingest) struct Needy {
-    uid: Box<str>,
-    /// As it was told last.
-    facts: Pod,
+    uid: Arc<str>,
     /// Its resource claims.
-    claims: Vec<ClaimId>,
+    claims: Box<[ClaimId]>,
+    refers: Arc<Refers>,
+}
+
+/// What a pod refers to.
+#[derive(PartialEq, Eq, Hash, Debug)]
+pub(in crate::ingest) struct Refers {
     mounts: Vec<Mount>,
     /// Config maps by namespace and name.
     config_maps: Vec<Box<str>>,
@@ -42,6 +49,8 @@ pub(in crate::ingest) struct Needs {
     pub(in crate::ingest) config_maps: HashMap<Box<str>, u32>,
     /// By the pod's number.
     pods: HashMap<u32, Needy>,
+    /// What pods refer to, each once.
+    refers: HashSet<Arc<Refers>>,
     /// Pods by the claim that they use.
     pub(in crate::ingest) claim_users: HashMap<Box<str>, BTreeSet<u32>>,
     /// Pods by the config map that they refer to.
@@ -71,7 +80,7 @@ impl Needs {
 
     /// The claims of a pod, in the order of its volumes.
     fn mounts_of(&self, pod: u32) -> &[Mount] {
-        self.pods.get(&pod).map_or(&[], |needy| &needy.mounts)
+        self.pods.get(&pod).map_or(&[], |needy| &needy.refers.mounts)
     }
 
     /// Has a pod looked at again.
@@ -81,21 +90,35 @@ impl Needs {
 
     fn remove(&mut self, pod: u32) {
         let Some(needy) = self.pods.remove(&pod) else { return };
-        for mount in &needy.mounts {
+        for mount in &needy.refers.mounts {
             leave(&mut self.claim_users, &mount.claim, pod);
             self.counted.due.insert(mount.claim.clone());
         }
-        for name in &needy.config_maps {
+        for name in &needy.refers.config_maps {
             leave(&mut self.config_map_users, name, pod);
+        }
+        // The last one besides the set's own.
+        if Arc::strong_count(&needy.refers) == 2 {
+            self.refers.remove(&needy.refers);
         }
     }
 
+    /// The same that other pods refer to, where there are such.
+    fn shared(&mut self, refers: Refers) -> Arc<Refers> {
+        if let Some(known) = self.refers.get(&refers) {
+            return Arc::clone(known);
+        }
+        let refers = Arc::new(refers);
+        self.refers.insert(Arc::clone(&refers));
+        refers
+    }
+
     fn insert(&mut self, pod: u32, needy: Needy) {
-        for mount in &needy.mounts {
+        for mount in &needy.refers.mounts {
             self.claim_users.entry(mount.claim.clone()).or_default().insert(pod);
             self.counted.due.insert(mount.claim.clone());
         }
-        for name in &needy.config_maps {
+        for name in &needy.refers.config_maps {
             self.config_map_users.entry(name.clone()).or_default().insert(pod);
         }
         self.pods.insert(pod, needy);

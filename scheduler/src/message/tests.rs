@@ -19,7 +19,7 @@ fn world() -> Names {
     let group: GroupId = names.group("ml", "train");
     names.groups[group.number()].queue = Some(names.queue("team-a").number());
     let pod = names.pod("u0");
-    names.pods[pod.number()].namespace = Box::from("ml");
+    names.pods[pod.number()].namespace = Arc::from("ml");
     names.pods[pod.number()].name = Box::from("train-0");
     names
 }
@@ -223,7 +223,7 @@ fn reasons_that_name_the_node_do_so_for_nodes_that_are_known() {
     let mut names = world();
     let nodes: Vec<NodeId> = ["n1", "n2"].map(|name| names.node(name)).to_vec();
     let old = names.pod("u1");
-    names.pods[old.number()].namespace = Box::from("ml");
+    names.pods[old.number()].namespace = Arc::from("ml");
     names.pods[old.number()].name = Box::from("old");
     let check = |misfit, gpu_milli, expect: &str| {
         let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };

@@ -16,6 +16,14 @@ impl Run {
         tell(ingest, sharing, cluster, now);
     }
 
+    /// Tells the engine what objects said so far, before a cycle does.
+    pub(super) fn absorb(&mut self) {
+        self.is_told_early = true;
+        for delta in self.ingest.context.deltas.drain(..) {
+            self.cluster.apply(delta);
+        }
+    }
+
     /// Gives back the places of binds whose devices cannot be had, and says why. Where it is the node's fault, which is
     /// set aside by now, they are placed elsewhere in the next cycle; else their group waits, longer each time.
     pub(super) fn give_up_binds(&mut self) -> Vec<Task> {
@@ -51,7 +59,11 @@ pub(crate) fn tell(
 }
 
 fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluster, now: Timestamp) {
-    ingest.advance(now);
+    // What is told anew is told from what the engine knows.
+    for delta in ingest.context.deltas.drain(..) {
+        cluster.apply(delta);
+    }
+    ingest.advance(now, &|pod| cluster.pod_told(pod));
     for told in ingest.context.shared.drain(..) {
         sharing.told(told);
     }

@@ -60,7 +60,7 @@ fn condition_of(pod: u32, is_true: bool, message: String, names: &Names) -> PodC
     PodCondition {
         pod,
         uid: Box::from(&**names.pods.key(pod)),
-        namespace: row.namespace.clone(),
+        namespace: Box::from(&*row.namespace),
         name: row.name.clone(),
         kind: condition::POD_BOUND,
         is_true,

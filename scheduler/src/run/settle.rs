@@ -68,7 +68,7 @@ impl Run {
             }
             Outcome::Pod(pod, uid, settled) => {
                 if is_same(pod, &uid, names) && !settled {
-                    names.pods[pod].said = None;
+                    names.pods[pod].edit(|extras| extras.said = None);
                     if let Some(group) = names.pods[pod].group {
                         self.report.retry(group, now().0);
                     }

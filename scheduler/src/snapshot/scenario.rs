@@ -1,6 +1,6 @@
 //! A scenario as a snapshot: the world that it describes, under the names and settings of the scheduler.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kai_api::names::priority_class;
 use kai_engine::{Delta, GroupId, NodeId, Owner, PodId, PodState, QueueId, Symbol};
@@ -123,7 +123,7 @@ fn name_pod(names: &mut Names, world: &World, id: PodId, name: &str) {
     };
     let row = &mut names.pods[number];
     row.presence = Presence { is_there: true, generation: 0, references: 0 };
-    row.namespace = Box::from(if namespace.is_empty() { NAMESPACE } else { &*namespace });
+    row.namespace = Arc::from(if namespace.is_empty() { NAMESPACE } else { &*namespace });
     row.name = Box::from(name);
     row.created = facts.created.0;
     row.group = group;

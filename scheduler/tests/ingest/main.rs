@@ -16,7 +16,7 @@ use std::{
     path::Path,
 };
 
-use kai_engine::{PerLane, Timestamp};
+use kai_engine::{Delta, PerLane, Pod, Timestamp};
 use kai_scheduler::{
     Args,
     cel::{COST_MAX, Selector},
@@ -108,7 +108,7 @@ fn told(case: &Case) -> String {
     let words = program.chain(case.flags.iter().map(String::as_str)).map(OsString::from);
     let args = Args::from_command_line(words).expect("the flags are valid");
     let mut ingest = Ingest::new(Rules::new(&args));
-    ingest.advance(NOW);
+    go_round(&mut ingest);
     for object in &case.objects {
         apply(&mut ingest, object);
     }
@@ -119,7 +119,7 @@ fn told(case: &Case) -> String {
 
 /// Tells what is known once all selectors were asked.
 fn advance(ingest: &mut Ingest) {
-    ingest.advance(NOW);
+    go_round(ingest);
     while !ingest.context.questions.is_empty() {
         let questions = std::mem::take(&mut ingest.context.questions).into_iter();
         let judged = questions.map(|question| {
@@ -128,8 +128,21 @@ fn advance(ingest: &mut Ingest) {
             question.answer(verdict)
         });
         ingest.answered(judged.collect());
-        ingest.advance(NOW);
+        go_round(ingest);
     }
+}
+
+/// Lets the loop go round, with an engine that was told all so far.
+fn go_round(ingest: &mut Ingest) {
+    let mut told = BTreeMap::new();
+    for delta in &ingest.context.deltas {
+        if let Delta::Pod(id, pod) = delta {
+            told.insert(*id, pod.clone());
+        } else if let Delta::PodGone(id) = delta {
+            told.remove(id);
+        }
+    }
+    ingest.advance(NOW, &|pod| told.get(&pod).map(|facts| Pod::clone(facts)));
 }
 
 fn apply(ingest: &mut Ingest, object: &Value) {

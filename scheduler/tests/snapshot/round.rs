@@ -131,7 +131,11 @@ fn watched(arrays: &[(&'static str, Vec<Value>)], args: &Args) -> Ingest {
     for kind in Kind::ALL {
         ingest.end(kind);
     }
-    ingest.advance(NOW);
+    let mut cluster = Cluster::default();
+    for delta in &ingest.context.deltas {
+        cluster.apply(delta.clone());
+    }
+    ingest.advance(NOW, &|pod| cluster.pod_told(pod));
     ingest
 }
 

@@ -1,13 +1,16 @@
 //! Pods that refer to volume claims and config maps. When one of them changes, the pods that refer to it are told anew,
 //! each with the nodes that its volumes allow and with what is missing.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use kai_api::names::annotation;
 use kai_engine::{Delta, Missing, Pod, PodId, PodState, VolumeNodes};
 use serde::Deserialize;
 
-use super::{Mount, Needs, Needy};
+use super::{Mount, Needs, Needy, Refers};
 use crate::{
     ingest::{
         Context,
@@ -90,12 +93,11 @@ impl Needs {
         if mounts.is_empty() && config_maps.is_empty() {
             return;
         }
-        let uid = Box::from(&*mentions.meta.uid);
-        let claims = facts.claims.clone();
-        let mut needy = Needy { uid, facts: facts.clone(), claims, mounts, config_maps };
-        self.resolve(context, &mut needy);
-        facts.shape = needy.facts.shape.clone();
-        facts.claims.clone_from(&needy.facts.claims);
+        let uid = Arc::clone(context.names.pods.key(row));
+        let claims = facts.claims.as_slice().into();
+        let refers = self.shared(Refers { mounts, config_maps });
+        let needy = Needy { uid, claims, refers };
+        self.resolve(context, &needy, facts);
         self.insert(row, needy);
     }
 
@@ -106,7 +108,12 @@ impl Needs {
     }
 
     /// Tells anew of pods for which something changed.
-    pub(in crate::ingest) fn flush(&mut self, context: &mut Context, catalog: &mut Catalog) {
+    pub(in crate::ingest) fn flush(
+        &mut self,
+        context: &mut Context,
+        catalog: &mut Catalog,
+        told: &dyn Fn(PodId) -> Option<Pod>,
+    ) {
         if std::mem::take(&mut self.unbound_due) {
             let Self { volumes, claim_users, due, .. } = self;
             for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
@@ -114,10 +121,11 @@ impl Needs {
             }
         }
         for row in std::mem::take(&mut self.due) {
-            let Some(mut needy) = self.pods.remove(&row) else { continue };
-            if self.resolve(context, &mut needy) {
-                let facts = Box::new(needy.facts.clone());
-                context.deltas.push(Delta::Pod(PodId::new(row), facts));
+            let Some(needy) = self.pods.remove(&row) else { continue };
+            if let Some(mut facts) = told(PodId::new(row))
+                && self.resolve(context, &needy, &mut facts)
+            {
+                context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
             }
             self.pods.insert(row, needy);
         }
@@ -125,16 +133,16 @@ impl Needs {
         self.volumes.flushed();
     }
 
-    /// Works out what a pod's needs allow; says whether that differs from what was told.
-    fn resolve(&mut self, context: &mut Context, needy: &mut Needy) -> bool {
-        let waits = matches!(needy.facts.state, PodState::Pending | PodState::Gated);
+    /// Works out what a pod's needs allow, into its facts; says whether that differs from what they said.
+    fn resolve(&mut self, context: &mut Context, needy: &Needy, facts: &mut Pod) -> bool {
+        let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
         // What is wrong with the request itself is known from the pod alone, and stays.
-        let told = needy.facts.shape.missing.iter().copied();
+        let told = facts.shape.missing.iter().copied();
         let mut missing: Vec<Missing> =
             told.filter(|one| matches!(one, Missing::Request(_))).collect();
         let mut volumes: Vec<VolumeNodes> = Vec::new();
-        let mut claims = needy.claims.clone();
-        for mount in &needy.mounts {
+        let mut claims = needy.claims.to_vec();
+        for mount in &needy.refers.mounts {
             match self.nodes(context, mount, needy) {
                 Ok(nodes) => {
                     volumes.extend(nodes);
@@ -150,14 +158,14 @@ impl Needs {
             }
         }
         if waits {
-            for name in &needy.config_maps {
+            for name in &needy.refers.config_maps {
                 if !self.config_maps.contains_key(name) {
                     let name = name.split_once('/').map_or(&**name, |(_, name)| name);
                     missing.push(Missing::ConfigMap(context.names.symbol(name)));
                 }
             }
         }
-        let Pod { shape, claims: told, .. } = &mut needy.facts;
+        let Pod { shape, claims: told, .. } = facts;
         let is_new = shape.missing != missing || shape.volumes != volumes || *told != claims;
         (shape.missing, shape.volumes, *told) = (missing, volumes, claims);
         is_new

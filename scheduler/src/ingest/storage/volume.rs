@@ -227,9 +227,9 @@ impl Needs {
         drop(own);
         let (mut terms, mut storage) = (Vec::new(), None);
         if class.provisions() {
-            let need = volumes.need(&needy.mounts, &claim.wish.form.class);
+            let need = volumes.need(&needy.refers.mounts, &claim.wish.form.class);
             let name = &*claim.wish.form.class;
-            let room = volumes.capacities.room(name, &class.driver, need, &needy.mounts);
+            let room = volumes.capacities.room(name, &class.driver, need, &needy.refers.mounts);
             if let Room::Within { offered, .. } = &room {
                 let (allowed, offered) = (class.terms.clone(), offered.clone());
                 let class = context.names.symbol(&claim.wish.form.class);

@@ -1,8 +1,8 @@
 //! Describes what is kept for claims while their volumes are bound, and when it is free again.
 
-use kai_engine::{
-    ClaimId, Claimed, Delta, Holds, Pod, Requirement, Reserved, SliceDeviceId, Timestamp,
-};
+use std::sync::Arc;
+
+use kai_engine::{ClaimId, Claimed, Delta, Holds, Requirement, Reserved, SliceDeviceId, Timestamp};
 use serde_json::{Value, json};
 
 use super::grants;
@@ -11,7 +11,7 @@ use crate::{
     actuate::{SELECTED_NODE, VolumeGrant, VolumeStep},
     ingest::{
         Ingest, Kind, Rules,
-        storage::{Mount, Needy},
+        storage::{Mount, Needy, Refers},
     },
 };
 
@@ -71,7 +71,7 @@ impl Disks {
 
     /// Counts how many local volumes are free, as the engine is told now; none where it is told nothing of them.
     fn told_free(&mut self) -> Option<usize> {
-        self.ingest.advance(Timestamp(0));
+        self.ingest.advance(Timestamp(0), &|_| None);
         let mut told = self.ingest.context.deltas.drain(..).filter_map(|delta| {
             if let Delta::Reach(_, reach) = delta { Some(reach.devices.len()) } else { None }
         });
@@ -115,14 +115,14 @@ impl Disks {
 
     /// The loop goes round.
     fn cycle(&mut self) {
-        self.ingest.advance(Timestamp(0));
+        self.ingest.advance(Timestamp(0), &|_| None);
         let hosts = ["n1", "n2"].map(|node| {
             let id = self.ingest.context.names.node(node);
             (id, self.ingest.context.names.symbol(node))
         });
         let of = |node| hosts.iter().find(|(id, _)| *id == node).expect("one of the two").1;
         self.ingest.keep_room(&|node, terms| meets(terms, of(node)));
-        self.ingest.advance(Timestamp(0));
+        self.ingest.advance(Timestamp(0), &|_| None);
         self.ingest.context.deltas.clear();
     }
 
@@ -130,11 +130,10 @@ impl Disks {
     fn offered(&mut self, claims: &[&str]) -> String {
         let mount = |claim: &&str| Mount { claim: format!("ns/{claim}").into(), ephemeral: false };
         let mounts: Vec<Mount> = claims.iter().map(mount).collect();
-        let (uid, facts) = (Box::default(), Pod::default());
-        let (claims, config_maps) = (Vec::new(), Vec::new());
-        let needy = Needy { uid, facts, claims, mounts, config_maps };
+        let refers = Arc::new(Refers { mounts, config_maps: Vec::new() });
+        let needy = Needy { uid: Arc::from(""), claims: Box::default(), refers };
         let mut seen: Option<Vec<String>> = None;
-        for mount in &needy.mounts {
+        for mount in &needy.refers.mounts {
             let Ingest { context, needs, .. } = &mut self.ingest;
             let of_mount = match needs.nodes(context, mount, &needy) {
                 Ok(None) => continue,
