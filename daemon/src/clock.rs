@@ -1,6 +1,13 @@
 //! The wall clock, read in one place, so that a simulation can have a virtual one.
 
-use std::{cell::Cell, pin::pin};
+use std::{
+    cell::{Cell, RefCell},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -8,15 +15,38 @@ use tokio::time::Instant;
 thread_local! {
     /// The moment at which the virtual clock began, by tokio's clock and by the one on the wall.
     static VIRTUAL: Cell<Option<(Instant, Timestamp)>> = const { Cell::new(None) };
-    /// Time by which the clock of whoever runs now is ahead.
-    static AHEAD: Cell<SignedDuration> = const { Cell::new(SignedDuration::ZERO) };
+    /// The skew of the clock of whoever runs now.
+    static SKEW: RefCell<Skew> = RefCell::default();
+}
+
+/// Time by which a virtual clock is ahead of the right one, as that of a machine which is badly set. Copies share it, so
+/// that a clock can be set while whoever reads it runs.
+#[derive(Clone, Debug, Default)]
+pub struct Skew(Arc<AtomicI64>);
+
+impl Skew {
+    /// A clock that is ahead by whole seconds, or behind.
+    pub fn seconds(seconds: i64) -> Self {
+        Self(Arc::new(AtomicI64::new(seconds)))
+    }
+
+    /// Sets the clock: it steps by the difference.
+    pub fn set(&self, seconds: i64) {
+        self.0.store(seconds, Ordering::Relaxed);
+    }
+
+    /// Gives the seconds by which it is ahead.
+    pub fn get(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Gives the present moment by the wall clock.
 pub fn now() -> Timestamp {
     let Some((began, start)) = VIRTUAL.get() else { return Timestamp::now() };
     let passed = SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
-    let passed = passed.saturating_add(AHEAD.get());
+    let skew = SKEW.with_borrow(Skew::get);
+    let passed = passed.saturating_add(SignedDuration::from_secs(skew));
     start.saturating_add(passed).unwrap_or(Timestamp::MAX)
 }
 
@@ -30,13 +60,13 @@ pub fn follow_tokio(start: Timestamp) {
     VIRTUAL.set(Some((Instant::now(), start)));
 }
 
-/// Runs a future by a virtual clock that is ahead, as that of a machine which is badly set.
-pub async fn ahead<F: Future>(time: SignedDuration, future: F) -> F::Output {
+/// Runs a future by a virtual clock with a skew of its own.
+pub async fn skewed<F: Future>(skew: Skew, future: F) -> F::Output {
     let mut future = pin!(future);
     std::future::poll_fn(|context| {
-        let before = AHEAD.replace(time);
+        let before = SKEW.replace(skew.clone());
         let polled = future.as_mut().poll(context);
-        AHEAD.set(before);
+        SKEW.set(before);
         polled
     })
     .await
@@ -44,7 +74,7 @@ pub async fn ahead<F: Future>(time: SignedDuration, future: F) -> F::Output {
 
 /// Runs a future by the clock of whoever calls this, for a task of its own.
 pub fn inherited<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    ahead(AHEAD.get(), future)
+    skewed(SKEW.with_borrow(Skew::clone), future)
 }
 
 #[cfg(test)]
@@ -65,12 +95,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_clock_is_ahead_for_whoever_has_it_and_for_its_tasks() {
         follow_tokio(Timestamp::UNIX_EPOCH);
-        let other = ahead(SignedDuration::from_secs(30), async {
+        let skew = Skew::seconds(30);
+        let other = skewed(skew.clone(), async {
             tokio::task::yield_now().await;
             let task = tokio::spawn(inherited(async { now().as_second() }));
-            (now().as_second(), task.await.expect("the task ends"))
+            let before = (now().as_second(), task.await.expect("the task ends"));
+            skew.set(-5);
+            (before, now().as_second())
         });
-        assert_eq!(other.await, (30, 30));
+        assert_eq!(other.await, ((30, 30), -5));
         assert_eq!(now().as_second(), 0);
     }
 }

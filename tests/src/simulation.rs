@@ -11,12 +11,14 @@
 
 mod admission;
 mod conduct;
+mod definitions;
 mod fault;
 mod haste;
 mod holders;
 mod judge;
 mod link;
 mod load;
+mod node_faults;
 mod parts;
 mod promises;
 pub mod shrink;

@@ -118,8 +118,11 @@ impl Users {
         let kind = GroupVersionKind::gvk("scheduling.run.ai", "v2alpha2", "PodGroup");
         let resource = ApiResource::from_gvk(&kind);
         let api: Api<DynamicObject> = Api::default_namespaced_with(self.client.clone(), &resource);
-        let mut names: Vec<String> =
-            api.list(&ListParams::default()).await?.iter().map(ResourceExt::name_any).collect();
+        let groups = match api.list(&ListParams::default()).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => return Ok(()),
+            groups => groups?,
+        };
+        let mut names: Vec<String> = groups.iter().map(ResourceExt::name_any).collect();
         names.sort();
         if names.is_empty() {
             return Ok(());
@@ -274,8 +277,8 @@ impl Users {
 
     async fn set_quota(&self, queue: &str, quota: u64) -> Result<()> {
         let patch = Patch::Merge(json!({"spec": {"resources": {"gpu": {"quota": quota}}}}));
-        self.queues().patch(queue, &PatchParams::default(), &patch).await?;
-        Ok(())
+        let done = self.queues().patch(queue, &PatchParams::default(), &patch).await;
+        ignore_missing(done.map(drop))
     }
 
     fn queues(&self) -> Api<DynamicObject> {

@@ -1,63 +1,58 @@
 //! The processes of a simulated cluster: started, killed and started again.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
     time::Duration,
 };
 
 use anyhow::Result;
-use jiff::SignedDuration;
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::Node};
+use k8s_openapi::api::coordination::v1::Lease;
 use kai_api::names::{component, namespace};
-use kai_daemon::clock;
+use kai_daemon::clock::{self, Skew};
 use kai_sandbox::{
-    nodes::{self, Nodes, fault::FAULTS},
+    nodes::{self, Nodes},
     operators::{self, Choice},
 };
 use kai_sim::generate::Seed;
 use kube::{
     Api, Client,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{Patch, PatchParams},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{Happened, Settings, admission, holders::Holders, link::Link, weather::Weather};
+use super::{
+    Happened, Settings, admission, definitions::Definitions, holders::Holders, link::Link,
+    node_faults::NodeFaults, weather::Weather,
+};
 use crate::live::{Place, create_runtime_class};
 
 /// The schedulers' Lease.
 const LEASE: &str = "kai-scheduler";
-/// Something happens to a node once in so many of the users' acts.
-const NODE_FAULT_IN: u64 = 15;
 /// The API server's answers come late, or another takes the schedulers' Lease, once in so many of them.
 const SLOW_IN: u64 = 150;
 const THIEF_IN: u64 = 200;
 /// The API server starts anew once in so many of them, and answers nobody for this long at most.
 const RESTART_IN: u64 = 100;
 const DOWN_MAX_MILLIS: u64 = 90_000;
-/// Names of faults of nodes, and what their annotation says.
-const NODE_FAULTS: &[(&str, &str)] = &[
-    ("dead", "dead"),
-    ("reject", "reject"),
-    ("reject-reservations", "reject-reservations"),
-    ("silent-reservations", "silent-reservations"),
-    ("lost-device", "lost=0"),
-    ("lost-devices", "lost=1,lost=2"),
-    ("cordon", ""),
-    ("gone", ""),
-];
+/// The clock of a daemon is set once in so many of them, and is wrong by one of these.
+const STEP_IN: u64 = 100;
+const SKEWS_SECONDS: &[i64] = &[30, -30, 3600, -3600];
 /// The longest time for which answers come late.
 const SLOW_MAX_MILLIS: u64 = 300_000;
 /// Two leaders: their clocks are apart by this much, and answers come late in two minutes of four.
-const APART: SignedDuration = SignedDuration::from_secs(30);
+const APART_SECONDS: i64 = 30;
 const SLOW_FOR: Duration = Duration::from_mins(2);
 const SLOW_EVERY: Duration = Duration::from_mins(4);
-/// The longest time that a dead daemon stays dead, and that a node is out of order.
+/// A definition of a resource is away once in so many of them, between these times.
+const AWAY_IN: u64 = 150;
+const AWAY_MIN: Duration = Duration::from_secs(10);
+const AWAY_MAX_MILLIS: u64 = 120_000;
+/// The longest time that a dead daemon stays dead.
 const DEAD_MAX_MILLIS: u64 = 30_000;
-const BROKEN_MAX_MILLIS: u64 = 600_000;
 
 /// All processes.
 pub(super) struct Parts {
@@ -67,10 +62,8 @@ pub(super) struct Parts {
     admin: Client,
     users: Client,
     daemons: Vec<Daemon>,
-    nodes: u32,
-    broken: Vec<(Instant, String)>,
-    /// Nodes that were deleted, as they were.
-    gone: BTreeMap<String, Node>,
+    nodes: NodeFaults,
+    definitions: Definitions,
     ended: Vec<String>,
     /// The number of acts so far.
     acts: u64,
@@ -92,14 +85,15 @@ struct Identity {
     /// A name that none other has.
     name: String,
     starts: u64,
-    /// Time by which its clock is ahead of the API server's.
-    ahead: SignedDuration,
+    /// Seconds by which its clock is ahead of the API server's when it starts.
+    ahead: i64,
 }
 
 /// A daemon, and when it is started again where it is dead.
 struct Daemon {
     identity: Identity,
     link: Link,
+    skew: Skew,
     stop: CancellationToken,
     /// Gives why it ended, where that was by itself.
     task: JoinHandle<Option<String>>,
@@ -141,8 +135,10 @@ impl Parts {
             programs.push(Program::Scheduler);
         }
         let slow_at = settings.has_two_leaders.then(|| Instant::now() + SLOW_FOR);
-        let (daemons, broken, gone, ended, acts) = Default::default();
-        let (has_faults, nodes) = (settings.has_faults, settings.nodes);
+        let (daemons, ended, acts) = Default::default();
+        let has_faults = settings.has_faults;
+        let nodes = NodeFaults::new(&admin, settings.nodes);
+        let definitions = Definitions::new(admin.clone());
         let mut parts = Self {
             seed: seed_of_all,
             weather,
@@ -151,8 +147,7 @@ impl Parts {
             users,
             daemons,
             nodes,
-            broken,
-            gone,
+            definitions,
             ended,
             acts,
             slow_at,
@@ -160,7 +155,7 @@ impl Parts {
         for (number, program) in programs.into_iter().enumerate() {
             let name = format!("{program:?}-{number}").to_lowercase();
             let is_second = settings.has_two_leaders && number == 2;
-            let ahead = if is_second { APART } else { SignedDuration::ZERO };
+            let ahead = if is_second { APART_SECONDS } else { 0 };
             let identity = Identity { program, name, starts: 0, ahead };
             let daemon = parts.begin(place, identity).await?;
             parts.daemons.push(daemon);
@@ -185,18 +180,14 @@ impl Parts {
     pub(super) async fn tend(&mut self, place: &Place) -> Result<()> {
         self.acts += 1;
         self.revive(place).await?;
-        let now = Instant::now();
-        let (due, rest) =
-            std::mem::take(&mut self.broken).into_iter().partition(|(at, _)| *at <= now);
-        self.broken = rest;
-        let due: Vec<(Instant, String)> = due;
-        for (_, node) in due {
-            self.mend(&node).await?;
-        }
+        self.nodes.mend(Some(Instant::now())).await?;
+        self.definitions.bring_back(false).await?;
         if self.has_faults {
-            self.break_a_node().await?;
+            self.nodes.break_one(self.draw("node"), self.acts, &self.weather).await?;
+            self.remove_a_definition().await?;
             self.slow_down();
             self.restart_server();
+            self.step_a_clock();
             self.steal().await?;
         }
         Ok(())
@@ -228,16 +219,32 @@ impl Parts {
     }
 
     /// Draws the clock that a daemon has from its next start on: right, or wrong by half a minute or an hour.
-    fn clock(&self, identity: &Identity) -> SignedDuration {
+    fn clock(&self, identity: &Identity) -> i64 {
         let at = format!("{}/clock/{}", identity.name, identity.starts);
         let mut draw = seed_of(&self.seed, &at);
-        let seconds = *draw.pick(&[30, -30, 3600, -3600]);
+        let seconds = *draw.pick(SKEWS_SECONDS);
         let is_drawn = draw.one_in(4);
         let is_pinned = self.slow_at.is_some();
         if !is_pinned && self.has_faults && self.weather.has(&at, is_drawn, "clock") {
-            return SignedDuration::from_secs(seconds);
+            return seconds;
         }
-        if is_pinned { identity.ahead } else { SignedDuration::ZERO }
+        if is_pinned { identity.ahead } else { 0 }
+    }
+
+    /// Sets the clock of a daemon that runs: wrong, or right again. Those of two leaders stay as they are.
+    fn step_a_clock(&self) {
+        if self.slow_at.is_some() {
+            return;
+        }
+        for Daemon { identity, skew, .. } in &self.daemons {
+            let at = format!("{}/step/{}", identity.name, self.acts);
+            let mut draw = seed_of(&self.seed, &at);
+            let seconds = *draw.pick(SKEWS_SECONDS);
+            let is_drawn = draw.one_in(STEP_IN);
+            if self.weather.has(&at, is_drawn, "step") {
+                skew.set(if skew.get() == 0 { seconds } else { 0 });
+            }
+        }
     }
 
     /// Gives luck for one purpose in this act, whatever happened before.
@@ -245,53 +252,16 @@ impl Parts {
         seed_of(&self.seed, &format!("{purpose} {}", self.acts))
     }
 
-    async fn break_a_node(&mut self) -> Result<()> {
-        let mut draw = self.draw("node");
-        let is_drawn = draw.one_in(NODE_FAULT_IN);
-        let node = format!("node-{}", 1 + draw.below(u64::from(self.nodes)));
-        let (kind, words) = *draw.pick(NODE_FAULTS);
-        let millis = draw.below(BROKEN_MAX_MILLIS);
-        let is_broken = self.broken.iter().any(|(_, broken)| *broken == node);
-        let at = format!("{node}/{}", self.acts);
-        if is_broken || !self.weather.has(&at, is_drawn, kind) {
-            return Ok(());
+    /// Takes the definition of a resource away for a while.
+    async fn remove_a_definition(&mut self) -> Result<()> {
+        let mut draw = self.draw("definition");
+        let is_drawn = draw.one_in(AWAY_IN);
+        let number = usize::try_from(draw.below(Definitions::COUNT))?;
+        let until = Instant::now() + AWAY_MIN + Duration::from_millis(draw.below(AWAY_MAX_MILLIS));
+        let at = format!("server/{}", self.acts);
+        if !self.definitions.is_one_away() && self.weather.has(&at, is_drawn, "no-definition") {
+            self.definitions.remove(number, until).await?;
         }
-        let nodes: Api<Node> = Api::all(self.admin.clone());
-        match kind {
-            "gone" => {
-                self.gone.insert(node.clone(), nodes.get(&node).await?);
-                nodes.delete(&node, &DeleteParams::default()).await?;
-            }
-            "cordon" => self.patch(&node, &json!({"spec": {"unschedulable": true}})).await?,
-            _ => {
-                let patch = json!({"metadata": {"annotations": {(FAULTS): words}}});
-                self.patch(&node, &patch).await?;
-            }
-        }
-        self.broken.push((Instant::now() + Duration::from_millis(millis), node));
-        Ok(())
-    }
-
-    async fn mend(&mut self, node: &str) -> Result<()> {
-        let Some(mut gone) = self.gone.remove(node) else {
-            let patch = json!({
-                "metadata": {"annotations": {(FAULTS): null}}, "spec": {"unschedulable": null},
-            });
-            return self.patch(node, &patch).await;
-        };
-        let nodes: Api<Node> = Api::all(self.admin.clone());
-        let status = json!({"status": gone.status});
-        gone.metadata.resource_version = None;
-        gone.metadata.uid = None;
-        gone.metadata.managed_fields = None;
-        nodes.create(&PostParams::default(), &gone).await?;
-        nodes.patch_status(node, &PatchParams::default(), &Patch::Merge(status)).await?;
-        Ok(())
-    }
-
-    async fn patch(&self, node: &str, patch: &Value) -> Result<()> {
-        let nodes: Api<Node> = Api::all(self.admin.clone());
-        nodes.patch(node, &PatchParams::default(), &Patch::Merge(patch)).await?;
         Ok(())
     }
 
@@ -341,10 +311,10 @@ impl Parts {
     pub(super) async fn heal(&mut self, place: &Place) -> Result<()> {
         self.has_faults = false;
         self.weather.set_bad(false);
-        for (_, node) in std::mem::take(&mut self.broken) {
-            self.mend(&node).await?;
-        }
+        self.nodes.mend(None).await?;
+        self.definitions.bring_back(true).await?;
         for daemon in &mut self.daemons {
+            daemon.skew.set(0);
             if daemon.link.is_cut() || daemon.task.is_finished() || daemon.again.is_some() {
                 daemon.end();
                 daemon.again = Some(Instant::now());
@@ -398,12 +368,12 @@ fn seed_of(seed: &Seed, purpose: &str) -> Seed {
 impl Daemon {
     async fn start(identity: Identity, place: &Place, link: Link) -> Result<Self> {
         let stop = CancellationToken::new();
-        let ahead = identity.ahead;
+        let skew = Skew::seconds(identity.ahead);
         let task = match identity.program {
-            Program::Scheduler => scheduler(place, &link, stop.clone(), ahead).await?,
-            Program::Podgrouper => podgrouper(place, &link, stop.clone(), ahead).await?,
+            Program::Scheduler => scheduler(place, &link, stop.clone(), skew.clone()).await?,
+            Program::Podgrouper => podgrouper(place, &link, stop.clone(), skew.clone()).await?,
         };
-        Ok(Self { identity, link, stop, task, again: None })
+        Ok(Self { identity, link, skew, stop, task, again: None })
     }
 
     /// Gives why it ended by itself.
@@ -431,7 +401,7 @@ async fn scheduler(
     place: &Place,
     link: &Link,
     stop: CancellationToken,
-    ahead: SignedDuration,
+    skew: Skew,
 ) -> Result<JoinHandle<Option<String>>> {
     let words = [
         "kai-scheduler",
@@ -444,7 +414,7 @@ async fn scheduler(
     let client = link.client(place.account(component::SCHEDULER).await?);
     Ok(tokio::spawn(async move {
         let run = Box::pin(kai_scheduler::run(args, client, stop));
-        let ended = clock::ahead(ahead, run).await;
+        let ended = clock::skewed(skew, run).await;
         ended.err().map(|error| error.to_string())
     }))
 }
@@ -453,7 +423,7 @@ async fn podgrouper(
     place: &Place,
     link: &Link,
     stop: CancellationToken,
-    ahead: SignedDuration,
+    skew: Skew,
 ) -> Result<JoinHandle<Option<String>>> {
     let words = [
         "kai-podgrouper",
@@ -465,7 +435,7 @@ async fn podgrouper(
     let client = link.client(place.account(component::PODGROUPER).await?);
     Ok(tokio::spawn(async move {
         let run = Box::pin(kai_podgrouper::run(args, client, stop));
-        let ended = clock::ahead(ahead, run).await;
+        let ended = clock::skewed(skew, run).await;
         ended.err().map(|error| error.to_string())
     }))
 }
