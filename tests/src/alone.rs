@@ -5,7 +5,7 @@ use anyhow::Result;
 use http::Method;
 use jiff::Timestamp;
 use kai_api::names::component;
-use kai_daemon::clock;
+use kai_daemon::clock::{self, Skew};
 use kai_sandbox::nodes::{self, Nodes, Running};
 use kube::Client;
 use serde_json::{Value, json};
@@ -32,6 +32,8 @@ pub struct Alone {
     nodes: Running,
     scheduler: JoinHandle<Result<(), kai_scheduler::Error>>,
     stop: CancellationToken,
+    /// The scheduler's clock, which can be set.
+    pub skew: Skew,
 }
 
 impl Alone {
@@ -63,8 +65,10 @@ impl Alone {
         let args = kai_scheduler::Args::from_command_line(words)?;
         let stop = CancellationToken::new();
         let account = way(place.account(component::SCHEDULER).await?);
-        let scheduler = tokio::spawn(kai_scheduler::run(args, account, stop.clone()));
-        Ok(Self { place, client, nodes, scheduler, stop })
+        let skew = Skew::default();
+        let run = Box::pin(kai_scheduler::run(args, account, stop.clone()));
+        let scheduler = tokio::spawn(clock::skewed(skew.clone(), run));
+        Ok(Self { place, client, nodes, scheduler, stop, skew })
     }
 
     /// Makes a `PodGroup` of a priority class in the queue `q`.

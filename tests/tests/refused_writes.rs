@@ -78,3 +78,16 @@ async fn a_pod_that_could_not_be_evicted_is_evicted_later() -> Result<()> {
     ensure!(alone.is_bound("high").await?, "its room goes to whom it was for");
     alone.end().await
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_back_makes_no_pause_longer() -> Result<()> {
+    let bind = format!("POST {PODS}/refused/binding");
+    let (alone, tape) = refused(&bind, "refused", "8").await?;
+    sleep(Duration::from_mins(2)).await;
+    ensure!(count(&tape, &bind) > 1, "it is tried again");
+    alone.skew.set(-3600);
+    tape.clear_faults();
+    sleep(Duration::from_mins(2)).await;
+    ensure!(alone.is_bound("refused").await?, "it is tried again by the clock that was set back");
+    alone.end().await
+}
