@@ -12,7 +12,7 @@ use std::{
 use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
 use kai_daemon::clock;
-use kai_engine::{Cluster, GroupId};
+use kai_engine::{Cluster, GroupId, Timestamp};
 use serde_json::Value;
 
 use crate::{
@@ -55,7 +55,7 @@ struct Memory {
     /// Holds what was said last by events; nothing is said twice.
     said: Option<Said>,
     /// When it was explained last, in milliseconds.
-    explained: i64,
+    explained: Option<i64>,
     /// Since when there is something to explain, in milliseconds.
     waits_since: Option<i64>,
 }
@@ -84,8 +84,10 @@ pub struct Context<'c> {
     pub writes: &'c mut GroupWrites,
     /// Says who says it, and of which pool.
     pub dispatch: &'c Dispatch,
-    /// In milliseconds.
-    pub now: i64,
+    /// By the wall clock, as the API's timestamps are.
+    pub now: Timestamp,
+    /// Milliseconds of a clock that nobody sets, by which pauses are measured.
+    pub steady: i64,
 }
 
 /// Logs why a group waits where the reason is another one than was written before, and that it no longer does.
@@ -136,7 +138,7 @@ impl Report {
     ///
     /// With `schedulingBackoff` a group whose condition stands is left out of this pool, and nobody says more of it.
     pub fn tasks(&mut self, group: u32, context: &mut Context<'_>) -> Vec<Task> {
-        let Context { cluster, objects, names, writes, dispatch, now } = context;
+        let Context { cluster, objects, names, writes, dispatch, now, steady } = context;
         let Some(object) = objects.object(group).filter(|object| !object.is_held()) else {
             return Vec::new();
         };
@@ -146,8 +148,8 @@ impl Report {
         let read = ReadGroup { group, version: &object.version, record: &object.record };
         let record = writes.record(read);
         let mut stamps = stamps::wanted(group, cluster);
-        if let Some(due) = stamps::left_to_eviction(&record.stamps, &mut stamps, *now) {
-            self.later.insert((due, group));
+        if let Some(left) = stamps::left_to_eviction(&record.stamps, &mut stamps, now.0) {
+            self.later.insert((*steady + left, group));
         }
         if let Some(changes) = stamps::changes(&record.stamps, &stamps) {
             let is_stale = record.stamps.stale_since.is_none() && stamps.stale_since.is_some();
@@ -158,12 +160,12 @@ impl Report {
         }
         let view = View { group, object, cluster, names, pool: &dispatch.pool };
         let report = desired(view);
-        let Events { mut tasks, are_early } = self.events(&report, view, dispatch, *now);
+        let Events { mut tasks, are_early } = self.events(&report, view, dispatch, *steady);
         let change = match conditions(&report, record, &dispatch.pool) {
             Some(conditions) if !are_early => Some(GroupChange::Conditions(conditions)),
             // While the condition must not be said anew yet, the explanation may.
             Some(_) | None => {
-                self.explain(group, explanation(&report.standing, view), record, *now)
+                self.explain(group, explanation(&report.standing, view), record, *steady)
             }
         };
         if let Some(change) = change {
@@ -244,7 +246,8 @@ impl Report {
                 let is_like =
                     Explanation::read(written).is_some_and(|last| last.says(&explanation));
                 let pause = if is_like { NUMBERS_MILLISECONDS } else { RESAY_MILLISECONDS };
-                memory.explained + pause
+                // What another process explained is due at once.
+                memory.explained.map_or(now, |at| at + pause)
             }
         };
         let text = explanation.write();
@@ -255,7 +258,7 @@ impl Report {
             self.later.insert((due, group));
             return None;
         }
-        memory.explained = now;
+        memory.explained = Some(now);
         Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, Some(text))]))
     }
 

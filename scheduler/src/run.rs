@@ -132,7 +132,7 @@ pub struct Run {
     /// Shared GPUs: who holds them, and who waits for one.
     pub sharing: Sharing,
     /// Groups whose binds failed, left out until then.
-    pub held: Vec<(Timestamp, u32)>,
+    pub held: Vec<(Instant, u32)>,
     /// Evictions that failed, of which the engine is not told yet.
     pub not_evicted: Vec<NotEvicted>,
     /// Evictions of a pod that failed in a row, with its UID.
@@ -147,8 +147,10 @@ pub struct Run {
     pub is_told_early: bool,
     /// Says how many cycles there were.
     pub cycles: u64,
-    /// The last time that something was decided.
-    pub decided: Timestamp,
+    /// When it began; what passed since is the time of all pauses, whatever happens to the wall clock.
+    pub began: Instant,
+    /// When something was decided last, in milliseconds since it began.
+    pub decided: i64,
     /// What was heard is too old to decide on.
     pub is_old: bool,
 }
@@ -262,19 +264,25 @@ impl Run {
         if self.is_told_early || !self.ingest.context.deltas.is_empty() {
             return Instant::now();
         }
-        let now = now();
-        let times = [
-            self.cluster.wake().map(|at| at.0),
-            self.report.next(),
-            self.ingest.next_wake().map(|at| at.0),
-            self.sharing.wake(),
-            self.held.iter().map(|(at, _)| at.0).min(),
-            self.not_evicted.iter().map(|one| one.at.0).min(),
+        let left = |at: Option<i64>, now: i64| {
+            at.map(|at| Duration::from_millis(at.saturating_sub(now).max(0).unsigned_abs()))
+        };
+        let (wall, steady) = (now().0, self.steady());
+        let began = Instant::now();
+        let pauses = [
+            left(self.cluster.wake().map(|at| at.0), wall),
+            left(self.ingest.next_wake().map(|at| at.0), wall),
+            left(self.report.next(), steady),
+            left(self.sharing.wake(), steady),
+            self.held.iter().map(|(at, _)| *at - began).min(),
+            self.not_evicted.iter().map(|one| one.at - began).min(),
         ];
-        let soonest = times.into_iter().flatten().min();
-        let pause =
-            soonest.map(|at| Duration::from_millis(at.saturating_sub(now.0).max(0).unsigned_abs()));
-        Instant::now() + pause.map_or(self.period, |pause| pause.min(self.period))
+        began + pauses.into_iter().flatten().min().unwrap_or(self.period).min(self.period)
+    }
+
+    /// Milliseconds since it began. Pauses are measured by it: a wall clock that is set back would make them longer.
+    fn steady(&self) -> i64 {
+        i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
     fn take(&mut self, events: Vec<Event>) {
@@ -332,7 +340,7 @@ impl Run {
         if is_old {
             return Ok(());
         }
-        self.release(now);
+        self.release();
         self.tell(now);
         channels.selecting.ask(std::mem::take(&mut self.ingest.context.questions));
         let opened = Instant::now();
@@ -398,10 +406,11 @@ impl Run {
 
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
         self.forget_groups();
+        let steady = self.steady();
         let mut tasks = self.dispatch.tasks(&plan.changes, now, &mut self.ingest.context.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
         let mut tasks = self.sharing.begin(tasks, &self.ingest.context.names);
-        tasks.extend(self.sharing.settle(now.0, &self.ingest.context.names));
+        tasks.extend(self.sharing.settle(steady, &self.ingest.context.names));
         tasks.extend(self.give_up_binds());
         let names = &self.ingest.context.names;
         let mut groups = std::mem::take(&mut self.ingest.context.touched);
@@ -411,8 +420,8 @@ impl Run {
         }));
         groups.extend(plan.verdicts.iter().map(|verdict| verdict.group.number()));
         groups.extend(plan.explained.iter().map(|group| group.number()));
-        groups.extend(self.report.due(now.0));
-        groups.extend(self.renumbered(plan, now));
+        groups.extend(self.report.due(steady));
+        groups.extend(self.renumbered(plan, steady));
         groups.sort_unstable();
         groups.dedup();
         let Ingest { context, groups: objects, .. } = &mut self.ingest;
@@ -422,7 +431,8 @@ impl Run {
             names: &mut context.names,
             writes: &mut self.writes,
             dispatch: &self.dispatch,
-            now: now.0,
+            now,
+            steady,
         };
         for group in groups {
             tasks.extend(self.report.tasks(group, &mut context));
@@ -431,11 +441,11 @@ impl Run {
     }
 
     /// Lists groups whose reason stays and has other numbers than they were told, while nothing is decided.
-    fn renumbered(&mut self, plan: &Plan, now: Timestamp) -> impl Iterator<Item = u32> + use<> {
+    fn renumbered(&mut self, plan: &Plan, steady: i64) -> impl Iterator<Item = u32> + use<> {
         if !plan.changes.is_empty() {
-            self.decided = now;
+            self.decided = steady;
         }
-        let rests = now.0 >= self.decided.0.saturating_add(NUMBERS_REST);
+        let rests = steady >= self.decided.saturating_add(NUMBERS_REST);
         let groups = if rests { self.cluster.renumber(NUMBERS_MAX) } else { Vec::new() };
         groups.into_iter().map(Number::number)
     }

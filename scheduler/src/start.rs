@@ -13,6 +13,7 @@ use kube::{Client, client::ClientBuilder};
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -346,7 +347,8 @@ impl Shared {
             lists: Lists::new(|kind| kind.is_watched(args)),
             is_told_early: false,
             cycles: 0,
-            decided: kai_engine::Timestamp(0),
+            began: Instant::now(),
+            decided: i64::MIN,
             is_old: false,
             not_evicted: Vec::new(),
             evict_failures: HashMap::new(),

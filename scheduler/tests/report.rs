@@ -24,7 +24,6 @@ struct World {
     report: Report,
     writes: GroupWrites,
     dispatch: Dispatch,
-    now: i64,
 }
 
 impl World {
@@ -46,7 +45,6 @@ impl World {
                 has_hami_core: false,
                 has_cdi: tokio::sync::watch::channel(false).1,
             },
-            now: BEGIN,
         }
     }
 
@@ -58,15 +56,15 @@ impl World {
 
     /// Decides, and returns what is written of groups so long after the beginning: each write succeeds at once.
     fn written(&mut self, milliseconds: i64) -> Vec<&'static str> {
-        self.now = BEGIN + milliseconds;
-        let now = Timestamp(self.now);
-        self.ingest.advance(now);
+        let now = Timestamp(BEGIN + milliseconds);
+        let cluster = &self.cluster;
+        self.ingest.advance(now, &|pod| cluster.pod_told(pod));
         for delta in std::mem::take(&mut self.ingest.context.deltas) {
             self.cluster.apply(delta);
         }
         let plan = kai_engine::plan(&mut self.cluster, &Config::default(), now);
         let told = plan.verdicts.iter().map(|verdict| verdict.group.number());
-        let mut groups: Vec<u32> = told.chain(self.report.due(self.now)).collect();
+        let mut groups: Vec<u32> = told.chain(self.report.due(milliseconds)).collect();
         groups.dedup();
         let mut written = Vec::new();
         for group in groups {
@@ -76,7 +74,8 @@ impl World {
                 names: &mut self.ingest.context.names,
                 writes: &mut self.writes,
                 dispatch: &self.dispatch,
-                now: self.now,
+                now,
+                steady: milliseconds,
             };
             for task in self.report.tasks(group, &mut context) {
                 let Task::Group(patch) = task else { continue };

@@ -31,14 +31,15 @@ pub(super) fn changes(
     (!changes.is_empty()).then_some(changes)
 }
 
-/// Takes the moment of an eviction out of what is wanted while the eviction writes it; gives when it is due here.
+/// Takes the moment of an eviction out of what is wanted while the eviction writes it; gives the milliseconds after
+/// which it is due here.
 pub(super) fn left_to_eviction(known: &Stamps, wanted: &mut Stamps, now: i64) -> Option<i64> {
     let due = wanted.last_eviction? + EVICTION_MILLISECONDS;
     if now >= due || second(known.last_eviction) == second(wanted.last_eviction) {
         return None;
     }
     wanted.last_eviction = known.last_eviction;
-    Some(due)
+    Some(due - now)
 }
 
 fn second(at: Option<i64>) -> Option<i64> {

@@ -128,8 +128,8 @@ fn when_it_was_evicted_is_written_here_where_the_eviction_could_not() {
         (left_to_eviction(&evicted(known), &mut wanted, now), wanted.last_eviction)
     };
     assert_eq!(left(None, None, 9_000), (None, None));
-    assert_eq!(left(None, Some(10_000), 10_000), (Some(15_000), None), "the eviction writes it");
-    assert_eq!(left(Some(3_000), Some(10_000), 14_999), (Some(15_000), Some(3_000)));
+    assert_eq!(left(None, Some(10_000), 10_000), (Some(5_000), None), "the eviction writes it");
+    assert_eq!(left(Some(3_000), Some(10_000), 14_999), (Some(1), Some(3_000)));
     assert_eq!(left(None, Some(10_000), 15_000), (None, Some(10_000)), "it could not");
     assert_eq!(left(Some(10_000), Some(10_900), 11_000), (None, Some(10_900)), "it has");
 }

@@ -1,14 +1,17 @@
 //! Groups that are left out for a while, and evictions that are not tried again for a while.
 
-use kai_daemon::backoff;
-use kai_engine::{Delta, PodId, Timestamp};
+use std::time::Duration;
 
-use super::{Run, now};
+use kai_daemon::backoff;
+use kai_engine::{Delta, PodId};
+use tokio::time::Instant;
+
+use super::Run;
 
 /// An eviction that failed, of which the engine is told when its pause is over: until then it tries no other for the same.
 #[derive(Debug)]
 pub struct NotEvicted {
-    pub(super) at: Timestamp,
+    pub(super) at: Instant,
     pod: u32,
     uid: Box<str>,
 }
@@ -23,10 +26,9 @@ impl Run {
         let failures = self.bind_failures.entry(group).or_default();
         *failures += 1;
         let pause = backoff(*failures + 3);
-        let until = now().0 + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
         self.ingest.pause(group, true);
         self.held.retain(|(_, known)| *known != group);
-        self.held.push((Timestamp(until), group));
+        self.held.push((Instant::now() + pause, group));
     }
 
     /// An eviction that failed is decided anew: at once where it was the first of its pod, and after pauses that grow where
@@ -36,16 +38,15 @@ impl Run {
         if *of != uid {
             (*of, *failures) = (uid.clone(), 0);
         }
-        let pause = if *failures == 0 { 0 } else { backoff(*failures + 3).as_millis() };
+        let pause = if *failures == 0 { Duration::ZERO } else { backoff(*failures + 3) };
         *failures += 1;
         let row = &self.ingest.context.names.pods[pod];
         tracing::warn!(pod = %format!("{}/{}", row.namespace, row.name), reason, "failed to evict a pod");
-        let at = Timestamp(now().0 + i64::try_from(pause).unwrap_or(i64::MAX));
-        self.not_evicted.push(NotEvicted { at, pod, uid });
+        self.not_evicted.push(NotEvicted { at: Instant::now() + pause, pod, uid });
     }
 
     /// Tells the engine of evictions that failed and whose pause is over.
-    fn tell_not_evicted(&mut self, now: Timestamp) {
+    fn tell_not_evicted(&mut self, now: Instant) {
         let names = &self.ingest.context.names;
         let deltas = &mut self.ingest.context.deltas;
         self.not_evicted.retain(|NotEvicted { at, pod, uid }| {
@@ -67,12 +68,13 @@ impl Run {
     }
 
     /// Lets groups back in whose pause is over, and evictions.
-    pub(super) fn release(&mut self, now: Timestamp) {
+    pub(super) fn release(&mut self) {
+        let now = Instant::now();
         self.tell_not_evicted(now);
         let (due, rest) =
             std::mem::take(&mut self.held).into_iter().partition(|(at, _)| *at <= now);
         self.held = rest;
-        let due: Vec<(Timestamp, u32)> = due;
+        let due: Vec<(Instant, u32)> = due;
         for (_, group) in due {
             self.ingest.pause(group, false);
         }

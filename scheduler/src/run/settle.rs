@@ -4,7 +4,7 @@ use kai_engine::{Delta, PodId};
 use tokio::sync::mpsc;
 
 use super::{
-    Run, now,
+    Run,
     outcome::{bound, not_bound},
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
 impl Run {
     /// Tells the engine and the users what became of a write.
     pub(super) fn settle(&mut self, outcome: Outcome, tasks: &mpsc::UnboundedSender<Vec<Task>>) {
+        let steady = self.steady();
         let names = &mut self.ingest.context.names;
         let is_same = |pod: u32, uid: &str, names: &Names| names.pods.find(uid) == Some(pod);
         match outcome {
@@ -62,7 +63,7 @@ impl Run {
                     self.writes.end(group, settled, version);
                     self.ingest.context.touched.push(group);
                     if !settled {
-                        self.report.retry(group, now().0);
+                        self.report.retry(group, steady);
                     }
                 }
             }
@@ -70,11 +71,11 @@ impl Run {
                 if is_same(pod, &uid, names) && !settled {
                     names.pods[pod].edit(|extras| extras.said = None);
                     if let Some(group) = names.pods[pod].group {
-                        self.report.retry(group, now().0);
+                        self.report.retry(group, steady);
                     }
                 }
             }
-            Outcome::Shared(outcome) => self.sharing.ended(outcome, now().0),
+            Outcome::Shared(outcome) => self.sharing.ended(outcome, steady),
             Outcome::Lost => {}
         }
     }
