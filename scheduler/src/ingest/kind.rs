@@ -12,7 +12,7 @@ use crate::{server::wire::Meta, settings::Args};
 macro_rules! kinds {
     ($($kind:ident => $row:expr,)*) => {
         /// A kind of object that is watched.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[expect(missing_docs, reason = "each is the API's kind")]
         pub enum Kind { $($kind),* }
 

@@ -6,6 +6,8 @@
 //! plugin `numa` ignores, or none where it is off), `flags` as on the command line, and `expect`, one line per delta.
 //! Only what differs from the default is printed.
 
+mod listed;
+mod spoken;
 mod text;
 
 use std::{
@@ -16,7 +18,7 @@ use std::{
     path::Path,
 };
 
-use kai_engine::{Delta, PerLane, Pod, Timestamp};
+use kai_engine::{Delta, PerLane, Pod, PodId, Timestamp};
 use kai_scheduler::{
     Args,
     cel::{COST_MAX, Selector},
@@ -26,6 +28,7 @@ use kai_scheduler::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use spoken::Spoken;
 use text::line;
 
 #[derive(Deserialize)]
@@ -41,8 +44,8 @@ struct Case {
 /// 2026-01-01T00:00:00Z, so that ages in the files are plain.
 const NOW: Timestamp = Timestamp(1_767_225_600_000);
 
-#[test]
-fn every_file_tells_the_engine_what_it_says() {
+/// Lists all files by name, each with what it says.
+fn cases() -> Vec<(String, Case)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ingest");
     let mut files: Vec<_> = fs::read_dir(folder)
         .expect("the folder is there")
@@ -51,14 +54,23 @@ fn every_file_tells_the_engine_what_it_says() {
         .collect();
     files.sort();
     assert!(files.len() > 5, "the cases are missing");
-    let mut failures = String::new();
-    for file in files {
+    let case = |file: std::path::PathBuf| {
         let text = fs::read_to_string(&file).expect("the file can be read");
-        let case: Case = serde_saphyr::from_str(&text)
-            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let file = file.display().to_string();
+        let case: Case =
+            serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        (file, case)
+    };
+    files.into_iter().map(case).collect()
+}
+
+#[test]
+fn every_file_tells_the_engine_what_it_says() {
+    let mut failures = String::new();
+    for (file, case) in cases() {
         let told = told(&case);
         if told.trim() != case.expect.trim() {
-            let _ = writeln!(failures, "{} ({}):\n{told}", file.display(), case.title);
+            let _ = writeln!(failures, "{file} ({}):\n{told}", case.title);
         }
     }
     assert!(failures.is_empty(), "told otherwise than expected:\n{failures}");
@@ -103,36 +115,27 @@ fn gpus_are_counted_whatever_else_a_pod_names() {
     check_many(pods, &expect);
 }
 
-fn told(case: &Case) -> String {
+/// An ingest that has heard of nothing, with the flags of a file.
+fn ingest(case: &Case) -> Ingest {
     let program = std::iter::once("kai-scheduler");
     let words = program.chain(case.flags.iter().map(String::as_str)).map(OsString::from);
     let args = Args::from_command_line(words).expect("the flags are valid");
-    let mut ingest = Ingest::new(Rules::new(&args));
+    Ingest::new(Rules::new(&args))
+}
+
+fn told(case: &Case) -> String {
+    let mut ingest = ingest(case);
     go_round(&mut ingest);
     for object in &case.objects {
         apply(&mut ingest, object);
     }
-    advance(&mut ingest);
+    go_round(&mut ingest);
     let deltas = std::mem::take(&mut ingest.context.deltas);
-    deltas.iter().map(|delta| line(delta, &ingest.context.names) + "\n").collect()
+    let names = Spoken { names: &ingest.context.names, is_by_name: false };
+    deltas.iter().map(|delta| line(delta, &names) + "\n").collect()
 }
 
-/// Tells what is known once all selectors were asked.
-fn advance(ingest: &mut Ingest) {
-    go_round(ingest);
-    while !ingest.context.questions.is_empty() {
-        let questions = std::mem::take(&mut ingest.context.questions).into_iter();
-        let judged = questions.map(|question| {
-            let selector = Selector::new(&question.expression);
-            let (verdict, _) = selector.judge(&question.device, COST_MAX);
-            question.answer(verdict)
-        });
-        ingest.answered(judged.collect());
-        go_round(ingest);
-    }
-}
-
-/// Lets the loop go round, with an engine that was told all so far.
+/// Tells what is known once all selectors were asked, to an engine that was told all so far.
 fn go_round(ingest: &mut Ingest) {
     let mut told = BTreeMap::new();
     for delta in &ingest.context.deltas {
@@ -142,12 +145,27 @@ fn go_round(ingest: &mut Ingest) {
             told.remove(id);
         }
     }
-    ingest.advance(NOW, &|pod| told.get(&pod).map(|facts| Pod::clone(facts)));
+    advance(ingest, &|pod| told.get(&pod).map(|facts| Pod::clone(facts)));
+}
+
+/// Tells what is known once all selectors were asked, to an engine that knows of pods what `told` says.
+fn advance(ingest: &mut Ingest, told: &dyn Fn(PodId) -> Option<Pod>) {
+    ingest.advance(NOW, told);
+    while !ingest.context.questions.is_empty() {
+        let questions = std::mem::take(&mut ingest.context.questions).into_iter();
+        let judged = questions.map(|question| {
+            let selector = Selector::new(&question.expression);
+            let (verdict, _) = selector.judge(&question.device, COST_MAX);
+            question.answer(verdict)
+        });
+        ingest.answered(judged.collect());
+        ingest.advance(NOW, told);
+    }
 }
 
 fn apply(ingest: &mut Ingest, object: &Value) {
     if object["flush"] == true {
-        advance(ingest);
+        go_round(ingest);
         return;
     }
     if let Some(begun) = object["begun"].as_str() {

@@ -7,28 +7,32 @@ use kai_engine::{
     Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
     SliceDeviceId, Structure, Symbol,
 };
-use kai_scheduler::names::{Maps, Names, Number};
+use kai_scheduler::names::{Maps, Number};
 
-use super::NOW;
+use super::{NOW, spoken::Spoken};
 
 /// A delta as a line; only what differs from the default is said.
-pub(crate) fn line(delta: &Delta, names: &Names) -> String {
+pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
     match delta {
-        Delta::Node(id, node) => format!("node {}{}", id.number(), node_text(node, names)),
-        Delta::NodeGone(id) => format!("node {} gone", id.number()),
-        Delta::Queue(id, queue) => format!("queue {}{}", id.number(), queue_text(queue)),
-        Delta::QueueGone(id) => format!("queue {} gone", id.number()),
-        Delta::Group(id, group) => format!("group {}{}", id.number(), group_text(group, names)),
-        Delta::GroupGone(id) => format!("group {} gone", id.number()),
+        Delta::Node(id, node) => format!("node {}{}", names.node(*id), node_text(node, names)),
+        Delta::NodeGone(id) => format!("node {} gone", names.node(*id)),
+        Delta::Queue(id, queue) => {
+            format!("queue {}{}", names.queue(*id), queue_text(queue, names))
+        }
+        Delta::QueueGone(id) => format!("queue {} gone", names.queue(*id)),
+        Delta::Group(id, group) => {
+            format!("group {}{}", names.group(*id), group_text(group, names))
+        }
+        Delta::GroupGone(id) => format!("group {} gone", names.group(*id)),
         Delta::Pod(id, pod) => {
             let maps = names.pods.row(id.number()).and_then(|row| row.maps.as_deref());
-            format!("pod {}{}{}", id.number(), pod_text(pod, names), maps_text(maps))
+            format!("pod {}{}{}", names.pod(*id), pod_text(pod, names), maps_text(maps))
         }
-        Delta::PodGone(id) => format!("pod {} gone", id.number()),
+        Delta::PodGone(id) => format!("pod {} gone", names.pod(*id)),
         Delta::Topology(id, topology) => {
-            format!("topology {} levels={}", id.number(), symbols(&topology.levels, names))
+            format!("topology {} levels={}", names.topology(*id), symbols(&topology.levels, names))
         }
-        Delta::TopologyGone(id) => format!("topology {} gone", id.number()),
+        Delta::TopologyGone(id) => format!("topology {} gone", names.topology(*id)),
         Delta::Spelling(value, text) => {
             assert_eq!(names.text(*value).as_bytes(), &**text, "a value is written as it is");
             format!("{} is a domain", names.text(*value))
@@ -36,24 +40,31 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
         Delta::Lane(lane, kind) => format!("lane {} {kind:?}", names.lane_name(*lane)),
         Delta::Budget(id, budget) => format!(
             "budget {} allows {} of {}/{}",
-            id.number(),
+            names.unnamed(id.number()),
             budget.allowed,
             names.text(budget.namespace),
             requirements(&budget.selector, names)
         ),
         Delta::BudgetGone(id) => format!("budget {} gone", id.number()),
-        Delta::Claim(id, claim) => format!("claim {}{}", id.number(), claim_text(claim, names)),
+        Delta::Claim(id, claim) => {
+            format!("claim {}{}", names.claim(*id), claim_text(claim, names))
+        }
         Delta::ClaimsServed(are_served) => format!("claims served {are_served}"),
-        Delta::ClaimGone(id) => format!("claim {} gone", id.number()),
+        Delta::ClaimGone(id) => format!("claim {} gone", names.claim(*id)),
         Delta::DeviceClass(id, class) => {
             let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));
             let why = class.unselected.map(|why| format!(" {why:?}").to_lowercase());
-            format!("class {}{}{}", id.number(), backs.unwrap_or_default(), why.unwrap_or_default())
+            format!(
+                "class {}{}{}",
+                names.unnamed(id.number()),
+                backs.unwrap_or_default(),
+                why.unwrap_or_default()
+            )
         }
         Delta::DeviceClassGone(id) => format!("class {} gone", id.number()),
         Delta::Slices(id, devices) => {
             let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
-            format!("slices of node {} [{}]", id.number(), devices.join(", "))
+            format!("slices of node {} [{}]", names.node(*id), devices.join(", "))
         }
         Delta::Reach(id, reach) => {
             let devices: Vec<String> =
@@ -61,15 +72,19 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
             let nodes: Vec<String> =
                 reach.nodes.iter().map(|term| requirements(term, names)).collect();
             let nodes = if nodes.is_empty() { String::from("*") } else { nodes.join(" or ") };
-            format!("slices of nodes {} {nodes} [{}]", id.number(), devices.join(", "))
+            format!(
+                "slices of nodes {} {nodes} [{}]",
+                names.unnamed(id.number()),
+                devices.join(", ")
+            )
         }
         Delta::Counter(id, milli) => {
             format!("counter {} holds {milli}m", names.counters.key(id.number()))
         }
         Delta::Zones(id, numa) => {
-            format!("zones of node {}{}", id.number(), zones_text(numa.as_deref(), names))
+            format!("zones of node {}{}", names.node(*id), zones_text(numa.as_deref(), names))
         }
-        Delta::SetAside(id, gpus) => format!("{gpus} GPUs of node {} set aside", id.number()),
+        Delta::SetAside(id, gpus) => format!("{gpus} GPUs of node {} set aside", names.node(*id)),
         outcome @ (Delta::Bound(_)
         | Delta::BindFailed(_)
         | Delta::Evicted(_)
@@ -77,27 +92,32 @@ pub(crate) fn line(delta: &Delta, names: &Names) -> String {
     }
 }
 
-fn zones_text(numa: Option<&Numa>, names: &Names) -> String {
+fn zones_text(numa: Option<&Numa>, names: &Spoken<'_>) -> String {
     let Some(numa) = numa else { return String::from(" gone") };
     let zones: Vec<String> =
         numa.zones.iter().map(|zone| format!("[{}]", amounts(zone, names))).collect();
     format!(" {:?} by {:?} {}", numa.policy, numa.scope, zones.join(" "))
 }
 
-fn claim_text(claim: &Claim, names: &Names) -> String {
+fn claim_text(claim: &Claim, names: &Spoken<'_>) -> String {
     let mut text = String::new();
     for request in &claim.requests {
         let gpu = if request.gpu { " gpu" } else { "" };
         let gpu = if request.admin { " admin" } else { gpu };
         let or = if request.instead { " or" } else { "" };
-        let _ = write!(text, "{or} {:?} of {}{gpu}", request.count, request.class.number());
+        let _ = write!(
+            text,
+            "{or} {:?} of {}{gpu}",
+            request.count,
+            names.unnamed(request.class.number())
+        );
     }
     for alike in &claim.matches {
         let word = if alike.distinct { "distinct" } else { "alike" };
         let _ = write!(text, " {word}={}{:?}", names.text(alike.attribute), alike.requests);
     }
     if let Some(queue) = claim.queue {
-        let _ = write!(text, " queue={}", queue.number());
+        let _ = write!(text, " queue={}", names.queue(queue));
     }
     let flags = [("own", claim.own), ("synthetic", claim.synthetic)];
     for (word, _) in flags.into_iter().filter(|(_, is_so)| *is_so) {
@@ -113,7 +133,7 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
         let within: Vec<String> =
             given.within.iter().map(|term| requirements(term, names)).collect();
         let within = if within.is_empty() { String::from("*") } else { within.join(" or ") };
-        let node = given.node.map_or(within, |node| node.number().to_string());
+        let node = given.node.map_or(within, |node| names.node(node));
         let device = |(request, device): &(u16, SliceDeviceId)| {
             format!("{request}:{}", names.slice_devices.key(device.number()))
         };
@@ -128,10 +148,10 @@ fn claim_text(claim: &Claim, names: &Names) -> String {
     text
 }
 
-fn device_text(device: &SliceDevice, names: &Names) -> String {
+fn device_text(device: &SliceDevice, names: &Spoken<'_>) -> String {
     let mut text = names.slice_devices.key(device.id.number()).to_string();
     let classes: Vec<String> =
-        device.classes.iter().map(|class| class.number().to_string()).collect();
+        device.classes.iter().map(|class| names.unnamed(class.number())).collect();
     let _ = write!(text, " of {}", classes.join("+"));
     for (key, value) in &device.attributes {
         let _ = write!(text, " {}={}", names.text(*key), names.text(*value));
@@ -145,7 +165,7 @@ fn device_text(device: &SliceDevice, names: &Names) -> String {
         }
         for (class, amounts) in &shares.taken {
             let amounts: Vec<String> = amounts.iter().map(|one| format!("{one}m")).collect();
-            let _ = write!(text, " {}:{}", class.number(), amounts.join("+"));
+            let _ = write!(text, " {}:{}", names.unnamed(class.number()), amounts.join("+"));
         }
     }
     if device.binds {
@@ -154,7 +174,7 @@ fn device_text(device: &SliceDevice, names: &Names) -> String {
     text
 }
 
-fn node_text(node: &Node, names: &Names) -> String {
+fn node_text(node: &Node, names: &Spoken<'_>) -> String {
     let mut text = format!(" has={}", amounts(&node.allocatable, names));
     if node.gpus.count > 0 {
         let known = if node.gpus.memory_known { "" } else { "?" };
@@ -176,7 +196,7 @@ fn node_text(node: &Node, names: &Names) -> String {
     text
 }
 
-fn queue_text(queue: &Queue) -> String {
+fn queue_text(queue: &Queue, names: &Spoken<'_>) -> String {
     let lanes = |of: &PerLane<Limit>| {
         let text = |limit: Limit| limit.amount().map_or(String::from("-"), |one| one.to_string());
         of.0.map(text).join("/")
@@ -188,7 +208,7 @@ fn queue_text(queue: &Queue) -> String {
         queue.weight_milli.0.map(|one| one.to_string()).join("/")
     );
     if let Some(parent) = queue.parent {
-        let _ = write!(text, " parent={}", parent.number());
+        let _ = write!(text, " parent={}", names.queue(parent));
     }
     if queue.priority != 100 {
         let _ = write!(text, " priority={}", queue.priority);
@@ -206,8 +226,8 @@ fn queue_text(queue: &Queue) -> String {
     text
 }
 
-fn group_text(group: &Group, names: &Names) -> String {
-    let queue = group.queue.map_or(String::from("-"), |queue| queue.number().to_string());
+fn group_text(group: &Group, names: &Spoken<'_>) -> String {
+    let queue = group.queue.map_or(String::from("-"), |queue| names.queue(queue));
     let kind = if group.preemptible { "preemptible" } else { "fixed" };
     let mut text = format!(" queue={queue} priority={} {kind}", group.priority);
     match &group.structure {
@@ -246,12 +266,12 @@ fn group_text(group: &Group, names: &Names) -> String {
     text
 }
 
-fn constraint(constraint: Option<&kai_engine::Constraint>, names: &Names) -> String {
+fn constraint(constraint: Option<&kai_engine::Constraint>, names: &Spoken<'_>) -> String {
     let Some(constraint) = constraint else { return String::new() };
     let level = |level: Option<kai_engine::Level>| level.map_or("-", |level| names.text(level.0));
     format!(
         " topology={}:{}/{}",
-        constraint.topology.number(),
+        names.topology(constraint.topology),
         level(constraint.required),
         level(constraint.preferred)
     )
@@ -263,9 +283,9 @@ fn maps_text(maps: Option<&Maps>) -> String {
     format!(" told-by={},{} {place}", maps.capabilities(), maps.variables())
 }
 
-fn pod_text(pod: &Pod, names: &Names) -> String {
+fn pod_text(pod: &Pod, names: &Spoken<'_>) -> String {
     let owner = match pod.owner {
-        Owner::Group(group) => format!("group:{}", group.number()),
+        Owner::Group(group) => format!("group:{}", names.group(group)),
         Owner::Foreign => String::from("foreign"),
         Owner::Reservation => String::from("reservation"),
     };
@@ -301,7 +321,7 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
         let _ = write!(text, " port={protocol}:{address}:{}", port.port);
     }
     for claim in &pod.claims {
-        let _ = write!(text, " claim={}:{}", claim.number(), names.of_claim(*claim));
+        let _ = write!(text, " claim={}:{}", names.claim(*claim), names.of_claim(*claim));
     }
     text.push_str(&needs_text(&pod.shape, names));
     for (key, value) in &pod.labels {
@@ -310,7 +330,7 @@ fn pod_text(pod: &Pod, names: &Names) -> String {
     text
 }
 
-fn alignment_text(shape: &Shape, names: &Names) -> String {
+fn alignment_text(shape: &Shape, names: &Spoken<'_>) -> String {
     let Some(alignment) = &shape.alignment else { return String::new() };
     let list = |all: &[Resources]| {
         let each = all.iter().map(|one| format!("[{}]", amounts(one, names)));
@@ -325,7 +345,7 @@ fn alignment_text(shape: &Shape, names: &Names) -> String {
 }
 
 /// Says what a shape asks of other pods, and what it wishes for.
-fn company_text(shape: &Shape, names: &Names) -> String {
+fn company_text(shape: &Shape, names: &Spoken<'_>) -> String {
     let mut text = String::new();
     let company = |term: &PodTerm| {
         let (selector, namespaces) =
@@ -366,7 +386,7 @@ fn company_text(shape: &Shape, names: &Names) -> String {
 }
 
 /// Says what the volumes of a shape allow, and what is missing.
-fn needs_text(shape: &Shape, names: &Names) -> String {
+fn needs_text(shape: &Shape, names: &Spoken<'_>) -> String {
     let mut text = String::new();
     for volume in &shape.volumes {
         let terms: Vec<_> = volume.terms.iter().map(|term| requirements(term, names)).collect();
@@ -394,9 +414,9 @@ fn needs_text(shape: &Shape, names: &Names) -> String {
     text
 }
 
-fn state(state: &PodState, names: &Names) -> String {
+fn state(state: &PodState, names: &Spoken<'_>) -> String {
     let on = |place: &Place| {
-        let devices: Vec<_> = place.devices.iter().map(|one| one.number().to_string()).collect();
+        let devices: Vec<_> = place.devices.iter().map(|one| names.shared(*one)).collect();
         let devices =
             if devices.is_empty() { String::new() } else { format!("/{}", devices.join(",")) };
         let zones = place.reserved.iter().flat_map(|reserved| &reserved.zones);
@@ -404,7 +424,7 @@ fn state(state: &PodState, names: &Names) -> String {
             .map(|one| format!(" holds {}:{}:{}", one.zone, names.lane_name(one.lane), one.amount))
             .collect();
         let zones = zones.concat();
-        format!("@{}{devices}{zones}", place.node.number())
+        format!("@{}{devices}{zones}", names.node(place.node))
     };
     match state {
         PodState::Bound(place) => format!("bound{}", on(place)),
@@ -418,17 +438,17 @@ fn state(state: &PodState, names: &Names) -> String {
     }
 }
 
-fn amounts(amounts: &Resources, names: &Names) -> String {
+fn amounts(amounts: &Resources, names: &Spoken<'_>) -> String {
     let text = |(lane, amount): (Lane, i64)| format!("{}:{amount}", names.lane_name(lane));
     amounts.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
-fn symbols(all: &[Symbol], names: &Names) -> String {
+fn symbols(all: &[Symbol], names: &Spoken<'_>) -> String {
     let all: Vec<_> = all.iter().map(|symbol| names.text(*symbol)).collect();
     format!("[{}]", all.join(","))
 }
 
-fn requirements(all: &[Requirement], names: &Names) -> String {
+fn requirements(all: &[Requirement], names: &Spoken<'_>) -> String {
     let text = |one: &Requirement| {
         let holds = match &one.holds {
             Holds::In(values) => format!("in{}", symbols(values, names)),

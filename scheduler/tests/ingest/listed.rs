@@ -1,0 +1,234 @@
+//! Whatever was applied, deleted, missed and listed anew: the engine has been told what a full list of what is there would
+//! tell it (invariant S13).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kai_engine::{Delta, Pod, PodId};
+use kai_scheduler::{
+    ingest::{Ingest, Kind},
+    names::Number,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::{Case, NOW, advance, cases, ingest, kind, spoken::Spoken, text::line};
+
+/// A thing that happens between the API server and the ingest, about the object of a number.
+#[derive(Clone, Copy, Debug)]
+enum Happens {
+    Applied(usize),
+    Deleted(usize),
+    /// It comes, or changes, and nobody hears of it before the next list.
+    AppliedUnheard(usize),
+    DeletedUnheard(usize),
+    /// All objects of its kind are listed.
+    Listed(usize),
+    /// The loop goes round.
+    Round,
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    let number = || any::<usize>();
+    prop_oneof![
+        6 => number().prop_map(Happens::Applied),
+        3 => number().prop_map(Happens::Deleted),
+        1 => number().prop_map(Happens::AppliedUnheard),
+        1 => number().prop_map(Happens::DeletedUnheard),
+        2 => number().prop_map(Happens::Listed),
+        2 => Just(Happens::Round),
+    ]
+}
+
+/// An ingest, the objects that are there, and all that an engine was told and holds for true.
+struct World {
+    ingest: Ingest,
+    objects: BTreeMap<(Kind, String), Value>,
+    told: BTreeMap<(&'static str, u64), Delta>,
+    /// Kinds of which something was not heard.
+    unheard: BTreeSet<Kind>,
+}
+
+impl World {
+    fn new(case: &Case) -> Self {
+        let (objects, told, unheard) = Default::default();
+        let mut world = Self { ingest: ingest(case), objects, told, unheard };
+        world.round();
+        world
+    }
+
+    fn happens(&mut self, what: Happens, objects: &[Value]) {
+        let (Happens::Applied(number)
+        | Happens::Deleted(number)
+        | Happens::AppliedUnheard(number)
+        | Happens::DeletedUnheard(number)
+        | Happens::Listed(number)) = what
+        else {
+            return self.round();
+        };
+        let object = &objects[number % objects.len()];
+        let (kind, bytes) = (kind_of(object), object.to_string());
+        match what {
+            Happens::Applied(_) => {
+                self.objects.insert(key(object), object.clone());
+                self.ingest.applied(kind, bytes.as_bytes()).expect("it can be read");
+            }
+            Happens::Deleted(_) => {
+                // What was never heard of is not heard to be deleted.
+                if !self.unheard.contains(&kind) && self.objects.remove(&key(object)).is_some() {
+                    self.ingest.deleted(kind, bytes.as_bytes()).expect("it can be read");
+                }
+            }
+            Happens::AppliedUnheard(_) => {
+                self.objects.insert(key(object), object.clone());
+                self.unheard.insert(kind);
+            }
+            Happens::DeletedUnheard(_) => {
+                self.objects.remove(&key(object));
+                self.unheard.insert(kind);
+            }
+            Happens::Listed(_) => self.list(kind),
+            Happens::Round => {}
+        }
+    }
+
+    fn list(&mut self, kind: Kind) {
+        self.ingest.begin(kind);
+        for object in self.objects.iter().filter(|((of, _), _)| *of == kind).map(|(_, one)| one) {
+            self.ingest.applied(kind, object.to_string().as_bytes()).expect("it can be read");
+        }
+        self.ingest.end(kind);
+        self.unheard.remove(&kind);
+    }
+
+    /// Lets the loop go round, until nothing is asked for.
+    fn round(&mut self) {
+        loop {
+            let told = &mut self.told;
+            advance(&mut self.ingest, &|pod: PodId| match told
+                .get(&("pod", u64::from(pod.number())))
+            {
+                Some(Delta::Pod(_, facts)) => Some(Pod::clone(facts)),
+                _ => None,
+            });
+            for delta in self.ingest.context.deltas.drain(..) {
+                match place(&delta) {
+                    Some((at, true)) => drop(told.insert(at, delta)),
+                    Some((at, false)) => drop(told.remove(&at)),
+                    None => {}
+                }
+            }
+            let again = std::mem::take(&mut self.ingest.context.resync);
+            if again.is_empty() {
+                return;
+            }
+            for kind in again {
+                self.list(kind);
+            }
+        }
+    }
+
+    /// All that is told, one line each, whatever its numbers and the order of what it lists.
+    fn says(&self) -> Vec<String> {
+        let names = Spoken { names: &self.ingest.context.names, is_by_name: true };
+        let line = |delta: &Delta| {
+            let text = line(delta, &names);
+            let mut words: Vec<&str> = text.split([' ', ',', '[', ']', '(', ')', '+']).collect();
+            words[2..].sort_unstable();
+            words.join(" ")
+        };
+        let mut lines: Vec<String> = self.told.values().map(line).collect();
+        lines.sort();
+        lines
+    }
+}
+
+/// Where a delta is kept, and whether it tells of something that is there; none where it is no object's.
+fn place(delta: &Delta) -> Option<((&'static str, u64), bool)> {
+    let (what, number, is_there) = match delta {
+        Delta::Node(id, _) => ("node", id.number(), true),
+        Delta::NodeGone(id) => ("node", id.number(), false),
+        Delta::Queue(id, _) => ("queue", id.number(), true),
+        Delta::QueueGone(id) => ("queue", id.number(), false),
+        Delta::Group(id, _) => ("group", id.number(), true),
+        Delta::GroupGone(id) => ("group", id.number(), false),
+        Delta::Pod(id, _) => ("pod", id.number(), true),
+        Delta::PodGone(id) => ("pod", id.number(), false),
+        Delta::Topology(id, _) => ("topology", id.number(), true),
+        Delta::TopologyGone(id) => ("topology", id.number(), false),
+        Delta::Budget(id, _) => ("budget", id.number(), true),
+        Delta::BudgetGone(id) => ("budget", id.number(), false),
+        Delta::Claim(id, _) => ("claim", id.number(), true),
+        Delta::ClaimGone(id) => ("claim", id.number(), false),
+        Delta::DeviceClass(id, _) => ("class", id.number(), true),
+        Delta::DeviceClassGone(id) => ("class", id.number(), false),
+        Delta::Slices(id, devices) => ("slices", id.number(), !devices.is_empty()),
+        Delta::Reach(id, reach) => ("reach", id.number(), !reach.devices.is_empty()),
+        Delta::Zones(id, numa) => ("zones", id.number(), numa.is_some()),
+        Delta::ClaimsServed(_) => ("claims served", 0, true),
+        Delta::SetAside(id, gpus) => ("set aside", id.number(), *gpus > 0),
+        // What has been named stays named.
+        Delta::Spelling(..) | Delta::Lane(..) | Delta::Counter(..) => return None,
+        Delta::Bound(_) | Delta::BindFailed(_) | Delta::Evicted(_) | Delta::EvictFailed(_) => {
+            return None;
+        }
+    };
+    Some(((what, u64::from(number)), is_there))
+}
+
+fn kind_of(object: &Value) -> Kind {
+    kind(object["kind"].as_str().expect("an object has a kind"))
+}
+
+fn key(object: &Value) -> (Kind, String) {
+    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+    (kind_of(object), format!("{}/{}/{}", text("namespace"), text("name"), text("uid")))
+}
+
+/// The objects that a file applies; of a pod the last of its states: a pod does not go back.
+fn objects(case: &Case) -> Vec<Value> {
+    let mut objects: Vec<Value> = Vec::new();
+    for object in case.objects.iter().filter(|one| one["kind"].is_string()) {
+        if object["kind"] == "Pod" {
+            objects.retain(|other| key(other) != key(object));
+        }
+        objects.push(object.clone());
+    }
+    objects
+}
+
+#[test]
+fn what_was_told_is_what_a_full_list_would_tell() {
+    for (file, case) in cases() {
+        let objects = objects(&case);
+        if objects.is_empty() {
+            continue;
+        }
+        let histories = proptest::collection::vec(happens(), 0..60);
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+            cases: 64,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        });
+        let checked = runner.run(&histories, |history| {
+            let mut world = World::new(&case);
+            for what in history {
+                world.happens(what, &objects);
+            }
+            for kind in std::mem::take(&mut world.unheard) {
+                world.list(kind);
+            }
+            world.round();
+            let mut fresh = World::new(&case);
+            fresh.objects.clone_from(&world.objects);
+            for kind in Kind::ALL {
+                fresh.list(kind);
+            }
+            fresh.round();
+            prop_assert_eq!(world.says(), fresh.says());
+            Ok(())
+        });
+        if let Err(error) = checked {
+            panic!("{file}: {error}");
+        }
+    }
+}
