@@ -127,6 +127,23 @@ impl World {
         }
     }
 
+    /// Counts what is kept by name.
+    fn kept(&self) -> [(&'static str, usize); 10] {
+        let names = &self.ingest.context.names;
+        [
+            ("nodes", names.nodes.iter().count()),
+            ("queues", names.queues.iter().count()),
+            ("groups", names.groups.iter().count()),
+            ("topologies", names.topologies.iter().count()),
+            ("pods", names.pods.iter().count()),
+            ("shared GPUs", names.devices.iter().count()),
+            ("claims", names.claims.iter().count()),
+            ("devices of slices", names.slice_devices.iter().count()),
+            ("reaches", names.reaches.iter().count()),
+            ("counters", names.counters.iter().count()),
+        ]
+    }
+
     /// All that is told, one line each, whatever its numbers and the order of what it lists.
     fn says(&self) -> Vec<String> {
         let names = Spoken { names: &self.ingest.context.names, is_by_name: true };
@@ -225,6 +242,14 @@ fn what_was_told_is_what_a_full_list_would_tell() {
             }
             fresh.round();
             prop_assert_eq!(world.says(), fresh.says());
+            // What is gone leaves nothing behind (L8).
+            world.objects.clear();
+            for kind in Kind::ALL {
+                world.list(kind);
+            }
+            world.round();
+            prop_assert_eq!(world.says(), World::new(&case).says());
+            prop_assert_eq!(world.kept(), World::new(&case).kept());
             Ok(())
         });
         if let Err(error) = checked {
