@@ -70,10 +70,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let found = suites.run(Some(&bug.name), seeds.clone())?;
         print(&row(bug, Some(&found)))?;
         caught.insert(bug.name.clone(), found);
+        if arguments.write {
+            write(&bugs, &caught)?;
+        }
     }
     let survivors = caught.values().filter(|one| one.suite.is_none() && !one.is_simulated).count();
     say(&format!("{} bugs, {survivors} of them not caught", caught.len()));
-    if arguments.write { write(&bugs, &caught) } else { Ok(()) }
+    Ok(())
 }
 
 /// Makes the tree like this one, with the bugs in it. Files that stay as they are keep their time: cargo builds little anew.
