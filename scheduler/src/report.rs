@@ -11,7 +11,7 @@ use std::{
 
 use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
-use kai_daemon::clock;
+use kai_daemon::{backoff, clock};
 use kai_engine::{Cluster, GroupId, Timestamp};
 use serde_json::Value;
 
@@ -37,8 +37,8 @@ const RESAY_MILLISECONDS: i64 = 5_000;
 const EXPLAIN_MILLISECONDS: i64 = 250;
 /// Numbers beside the sentence of an explanation are written anew after so long.
 const NUMBERS_MILLISECONDS: i64 = 10_000;
-/// A write that failed for no reason of its own is tried again after this.
-const RETRY_MILLISECONDS: i64 = 1_000;
+/// The failures of writes count from here, so that the first of them is tried again after less than two seconds.
+const FAILURES_BEFORE: u32 = 4;
 
 /// Holds what was said, and what was put off.
 #[derive(Debug, Default)]
@@ -58,6 +58,10 @@ struct Memory {
     explained: Option<i64>,
     /// Since when there is something to explain, in milliseconds.
     waits_since: Option<i64>,
+    /// Counts the writes about it that failed since one succeeded.
+    failures: u32,
+    /// Nothing is written about it before this, in milliseconds.
+    not_before: Option<i64>,
 }
 
 /// Holds what an event said of a group.
@@ -124,9 +128,30 @@ impl Report {
         due.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// A write failed: look at the group again soon.
-    pub fn retry(&mut self, group: u32, now: i64) {
-        self.later.insert((now + RETRY_MILLISECONDS, group));
+    /// A write about a group failed: nothing is written about it for a while, longer with each failure, so that what is
+    /// always refused is not asked for in every cycle.
+    pub fn failed(&mut self, group: u32, now: i64) {
+        let memory = self.said.entry(group).or_default();
+        memory.failures += 1;
+        let pause = backoff(memory.failures + FAILURES_BEFORE).as_millis();
+        let until = now.saturating_add(i64::try_from(pause).unwrap_or(i64::MAX));
+        memory.not_before = Some(until);
+        self.later.insert((until, group));
+    }
+
+    /// A write of a group succeeded.
+    pub fn succeeded(&mut self, group: u32) {
+        if let Some(memory) = self.said.get_mut(&group) {
+            (memory.failures, memory.not_before) = (0, None);
+        }
+    }
+
+    /// Tells whether a group whose write failed is to be looked at later.
+    fn is_put_off(&mut self, group: u32, now: i64) -> bool {
+        let until = self.said.get(&group).and_then(|memory| memory.not_before);
+        let Some(until) = until.filter(|until| now < *until) else { return false };
+        self.later.insert((until, group));
+        true
     }
 
     /// Forgets a group that is gone.
@@ -142,7 +167,7 @@ impl Report {
         let Some(object) = objects.object(group).filter(|object| !object.is_held()) else {
             return Vec::new();
         };
-        if writes.is_under_way(group) {
+        if writes.is_under_way(group) || self.is_put_off(group, *steady) {
             return Vec::new();
         }
         let read = ReadGroup { group, version: &object.version, record: &object.record };

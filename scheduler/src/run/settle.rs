@@ -61,9 +61,11 @@ impl Run {
             Outcome::Group { group, uid, settled, version } => {
                 if names.groups.row(group).is_some_and(|row| row.uid == uid) {
                     self.writes.end(group, settled, version);
-                    self.ingest.context.touched.push(group);
-                    if !settled {
-                        self.report.retry(group, steady);
+                    if settled {
+                        self.report.succeeded(group);
+                        self.ingest.context.touched.push(group);
+                    } else {
+                        self.report.failed(group, steady);
                     }
                 }
             }
@@ -71,7 +73,7 @@ impl Run {
                 if is_same(pod, &uid, names) && !settled {
                     names.pods[pod].edit(|extras| extras.said = None);
                     if let Some(group) = names.pods[pod].group {
-                        self.report.retry(group, steady);
+                        self.report.failed(group, steady);
                     }
                 }
             }
