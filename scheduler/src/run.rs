@@ -151,7 +151,7 @@ pub struct Run {
     pub began: Instant,
     /// When something was decided last, in milliseconds since it began.
     pub decided: i64,
-    /// What was heard is too old to decide on.
+    /// Tells whether the news are too old to decide on.
     pub is_old: bool,
 }
 

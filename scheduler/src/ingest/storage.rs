@@ -31,7 +31,7 @@ pub(in crate::ingest) struct Needy {
     refers: Arc<Refers>,
 }
 
-/// What a pod refers to.
+/// Volume claims and config maps to which a pod refers.
 #[derive(PartialEq, Eq, Hash, Debug)]
 pub(in crate::ingest) struct Refers {
     mounts: Vec<Mount>,
@@ -49,7 +49,7 @@ pub(in crate::ingest) struct Needs {
     pub(in crate::ingest) config_maps: HashMap<Box<str>, u32>,
     /// By the pod's number.
     pods: HashMap<u32, Needy>,
-    /// What pods refer to, each once.
+    /// References of pods, each once.
     refers: HashSet<Arc<Refers>>,
     /// Pods by the claim that they use.
     pub(in crate::ingest) claim_users: HashMap<Box<str>, BTreeSet<u32>>,

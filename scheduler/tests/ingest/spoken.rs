@@ -24,7 +24,7 @@ impl Spoken<'_> {
         if self.is_by_name { name() } else { number.to_string() }
     }
 
-    /// What has no name of its own.
+    /// An id that has no name of its own.
     pub(crate) fn unnamed(&self, number: u32) -> String {
         self.spoken(number, || String::from("#"))
     }

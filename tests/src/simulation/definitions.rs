@@ -91,7 +91,7 @@ impl Definitions {
     }
 }
 
-/// What of an object's metadata its author wrote.
+/// The metadata of an object that its author wrote.
 fn written(meta: &ObjectMeta) -> ObjectMeta {
     ObjectMeta {
         name: meta.name.clone(),
