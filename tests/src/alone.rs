@@ -20,7 +20,8 @@ use crate::{
 
 /// The path of pods.
 pub const PODS: &str = "/api/v1/namespaces/default/pods";
-const GROUPS: &str = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
+/// The path of `PodGroup`s.
+pub const GROUPS: &str = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
 const QUEUES: &str = "/apis/scheduling.run.ai/v2/queues";
 
 /// A cluster.

@@ -1,11 +1,13 @@
 //! A write that is refused holds nothing: a bind not its room, not its share of a GPU, and not for ever the turn of its group;
-//! an eviction not the room that it was to make. The clock is tokio's.
+//! an eviction not the room that it was to make. What is refused is asked for again, and not in every cycle. The clock is tokio's.
 
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use http::Method;
 use kai_tests::{
-    alone::{Alone, PODS},
+    alone::{Alone, GROUPS, PODS},
+    request::ask,
     stage::{Fault, Tape},
 };
 use serde_json::json;
@@ -76,6 +78,22 @@ async fn a_pod_that_could_not_be_evicted_is_evicted_later() -> Result<()> {
     tape.clear_faults();
     sleep(Duration::from_mins(5)).await;
     ensure!(alone.is_bound("high").await?, "its room goes to whom it was for");
+    alone.end().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_could_not_be_written_is_written_later() -> Result<()> {
+    let group = format!("{GROUPS}/large");
+    let write = format!("PATCH {group}/status");
+    let (alone, tape) = refused(&write, "large", "9").await?;
+    sleep(Duration::from_mins(2)).await;
+    let tries = count(&tape, &write);
+    ensure!((2..20).contains(&tries), "{tries} tries");
+    tape.clear_faults();
+    sleep(Duration::from_mins(1)).await;
+    let conditions =
+        &ask(&alone.client, Method::GET, &group, None).await?["status"]["schedulingConditions"];
+    ensure!(conditions[0]["type"] == "UnschedulableOnNodePool", "it says {conditions}");
     alone.end().await
 }
 
