@@ -152,12 +152,17 @@ impl Ingest {
     }
 
     /// Sets the clock, and tells of pods that have been terminating for too long and of devices that were matched.
-    ///
-    /// `told` gives the facts of a pod as they were told last: of those that are told anew nothing is kept here.
-    pub fn advance(&mut self, now: Timestamp, told: &dyn Fn(PodId) -> Option<Pod>) {
+    pub fn advance(&mut self, now: Timestamp) {
         self.context.now = now;
         self.releasing.tell_stuck(&mut self.context);
         self.catalog.flush(&mut self.context);
+    }
+
+    /// Tells anew of pods that refer to something which came, changed or went.
+    ///
+    /// `told` gives the facts of a pod as they were told last, for nothing is kept of them here. Whoever answers must have
+    /// taken all of [`Context::deltas`] before: facts from before one of them would take it back.
+    pub fn tell_again(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) {
         self.needs.flush(&mut self.context, &mut self.catalog, told);
     }
 

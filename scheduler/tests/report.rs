@@ -57,8 +57,7 @@ impl World {
     /// Decides, and returns what is written of groups so long after the beginning: each write succeeds at once.
     fn written(&mut self, milliseconds: i64) -> Vec<&'static str> {
         let now = Timestamp(BEGIN + milliseconds);
-        let cluster = &self.cluster;
-        self.ingest.advance(now, &|pod| cluster.pod_told(pod));
+        self.ingest.advance(now);
         for delta in std::mem::take(&mut self.ingest.context.deltas) {
             self.cluster.apply(delta);
         }

@@ -59,11 +59,11 @@ pub(crate) fn tell(
 }
 
 fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluster, now: Timestamp) {
-    // What is told anew is told from what the engine knows.
+    ingest.advance(now);
     for delta in ingest.context.deltas.drain(..) {
         cluster.apply(delta);
     }
-    ingest.advance(now, &|pod| cluster.pod_told(pod));
+    ingest.tell_again(&|pod| cluster.pod_told(pod));
     for told in ingest.context.shared.drain(..) {
         sharing.told(told);
     }

@@ -18,7 +18,7 @@ use std::{
     path::Path,
 };
 
-use kai_engine::{Delta, PerLane, Pod, PodId, Timestamp};
+use kai_engine::{Delta, PerLane, Pod, Timestamp};
 use kai_scheduler::{
     Args,
     cel::{COST_MAX, Selector},
@@ -137,6 +137,7 @@ fn told(case: &Case) -> String {
 
 /// Tells what is known once all selectors were asked, to an engine that was told all so far.
 fn go_round(ingest: &mut Ingest) {
+    advance(ingest);
     let mut told = BTreeMap::new();
     for delta in &ingest.context.deltas {
         if let Delta::Pod(id, pod) = delta {
@@ -145,12 +146,13 @@ fn go_round(ingest: &mut Ingest) {
             told.remove(id);
         }
     }
-    advance(ingest, &|pod| told.get(&pod).map(|facts| Pod::clone(facts)));
+    ingest.tell_again(&|pod| told.get(&pod).map(|facts| Pod::clone(facts)));
+    advance(ingest);
 }
 
-/// Tells what is known once all selectors were asked, to an engine that knows of pods what `told` says.
-fn advance(ingest: &mut Ingest, told: &dyn Fn(PodId) -> Option<Pod>) {
-    ingest.advance(NOW, told);
+/// Asks all selectors.
+fn advance(ingest: &mut Ingest) {
+    ingest.advance(NOW);
     while !ingest.context.questions.is_empty() {
         let questions = std::mem::take(&mut ingest.context.questions).into_iter();
         let judged = questions.map(|question| {
@@ -159,7 +161,7 @@ fn advance(ingest: &mut Ingest, told: &dyn Fn(PodId) -> Option<Pod>) {
             question.answer(verdict)
         });
         ingest.answered(judged.collect());
-        ingest.advance(NOW, told);
+        ingest.advance(NOW);
     }
 }
 

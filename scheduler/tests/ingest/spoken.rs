@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use kai_engine::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, TopologyId};
+use kai_engine::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId};
 use kai_scheduler::names::{Names, Number};
 
 /// Names, and whether ids are spoken by name or by number.
@@ -22,6 +22,13 @@ impl Deref for Spoken<'_> {
 impl Spoken<'_> {
     fn spoken(&self, number: u32, name: impl FnOnce() -> String) -> String {
         if self.is_by_name { name() } else { number.to_string() }
+    }
+
+    /// Tells whether an attribute of devices is spoken of: by name only where a claim names it.
+    pub(crate) fn has_attribute(&self, attribute: Symbol) -> bool {
+        let attribute = self.text(attribute);
+        let mut named = self.claims.iter().flat_map(|(_, claim)| &claim.alike);
+        !self.is_by_name || named.any(|alike| **alike == *attribute)
     }
 
     /// An id that has no name of its own.

@@ -153,7 +153,7 @@ fn device_text(device: &SliceDevice, names: &Spoken<'_>) -> String {
     let classes: Vec<String> =
         device.classes.iter().map(|class| names.unnamed(class.number())).collect();
     let _ = write!(text, " of {}", classes.join("+"));
-    for (key, value) in &device.attributes {
+    for (key, value) in device.attributes.iter().filter(|(key, _)| names.has_attribute(*key)) {
         let _ = write!(text, " {}={}", names.text(*key), names.text(*value));
     }
     for (counter, amount) in &device.draws {
@@ -163,7 +163,7 @@ fn device_text(device: &SliceDevice, names: &Spoken<'_>) -> String {
         for (name, amount) in &shares.capacity {
             let _ = write!(text, " shares {}={amount}m", names.text(*name));
         }
-        for (class, amounts) in &shares.taken {
+        for (class, amounts) in shares.taken.iter().filter(|_| !names.is_by_name) {
             let amounts: Vec<String> = amounts.iter().map(|one| format!("{one}m")).collect();
             let _ = write!(text, " {}:{}", names.unnamed(class.number()), amounts.join("+"));
         }

@@ -132,10 +132,11 @@ fn watched(arrays: &[(&'static str, Vec<Value>)], args: &Args) -> Ingest {
         ingest.end(kind);
     }
     let mut cluster = Cluster::default();
+    ingest.advance(NOW);
     for delta in &ingest.context.deltas {
         cluster.apply(delta.clone());
     }
-    ingest.advance(NOW, &|pod| cluster.pod_told(pod));
+    ingest.tell_again(&|pod| cluster.pod_told(pod));
     ingest
 }
 

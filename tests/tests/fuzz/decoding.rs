@@ -94,10 +94,17 @@ impl Told {
             self.ingest.answered(judged.collect());
             self.ingest.advance(NOW);
         }
+        self.apply();
+        let cluster = &self.cluster;
+        self.ingest.tell_again(&|pod| cluster.pod_told(pod));
+        self.apply();
+        self.plan()
+    }
+
+    fn apply(&mut self) {
         for delta in std::mem::take(&mut self.ingest.context.deltas) {
             self.cluster.apply(delta);
         }
-        self.plan()
     }
 
     /// Plans, and looks at the books before and after.

@@ -33,7 +33,8 @@ fn judged(question: Question) -> Answer {
 /// Lists the numbers by which the only device was selected when it was told last.
 fn selected(ingest: &mut Ingest) -> Vec<u32> {
     loop {
-        ingest.advance(kai_engine::Timestamp(0), &|_| None);
+        ingest.advance(kai_engine::Timestamp(0));
+        ingest.tell_again(&|_| None);
         let questions = std::mem::take(&mut ingest.context.questions);
         if questions.is_empty() {
             break;

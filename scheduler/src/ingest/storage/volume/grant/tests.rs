@@ -71,7 +71,8 @@ impl Disks {
 
     /// Counts how many local volumes are free, as the engine is told now; none where it is told nothing of them.
     fn told_free(&mut self) -> Option<usize> {
-        self.ingest.advance(Timestamp(0), &|_| None);
+        self.ingest.advance(Timestamp(0));
+        self.ingest.tell_again(&|_| None);
         let mut told = self.ingest.context.deltas.drain(..).filter_map(|delta| {
             if let Delta::Reach(_, reach) = delta { Some(reach.devices.len()) } else { None }
         });
@@ -115,14 +116,16 @@ impl Disks {
 
     /// The loop goes round.
     fn cycle(&mut self) {
-        self.ingest.advance(Timestamp(0), &|_| None);
+        self.ingest.advance(Timestamp(0));
+        self.ingest.tell_again(&|_| None);
         let hosts = ["n1", "n2"].map(|node| {
             let id = self.ingest.context.names.node(node);
             (id, self.ingest.context.names.symbol(node))
         });
         let of = |node| hosts.iter().find(|(id, _)| *id == node).expect("one of the two").1;
         self.ingest.keep_room(&|node, terms| meets(terms, of(node)));
-        self.ingest.advance(Timestamp(0), &|_| None);
+        self.ingest.advance(Timestamp(0));
+        self.ingest.tell_again(&|_| None);
         self.ingest.context.deltas.clear();
     }
 
