@@ -135,11 +135,16 @@ impl Catalog {
         wire: &Wire<'_>,
     ) -> String {
         let (meta, spec) = (&wire.metadata, &wire.spec);
-        let of_all = spec.nodes.site(context);
+        // A slice without devices names no node: nothing of it would hold the name.
+        let mut of_all = None;
         let mut devices = Vec::with_capacity(spec.devices.len());
         for one in &spec.devices {
             let each = spec.per_device_node_selection == Some(true);
-            let site = if each { one.properties().nodes.site(context) } else { of_all };
+            let site = if each {
+                one.properties().nodes.site(context)
+            } else {
+                *of_all.get_or_insert_with(|| spec.nodes.site(context))
+            };
             // The API lets no device be without a site.
             devices.extend(site.map(|site| {
                 let device = device(&spec.driver, one);
