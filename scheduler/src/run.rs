@@ -85,6 +85,16 @@ pub enum Error {
         /// The first.
         first: String,
     },
+    /// Most names that are kept are of what is gone.
+    #[error(
+        "{kept} names are kept, of which {first} were there at the start: starting anew without those of what is gone"
+    )]
+    Names {
+        /// Their number.
+        kept: usize,
+        /// Their number at the start.
+        first: usize,
+    },
 }
 
 /// The channels of the loop.
@@ -151,6 +161,8 @@ pub struct Run {
     pub began: Instant,
     /// When something was decided last, in milliseconds since it began.
     pub decided: i64,
+    /// Counts the names that were kept once all was listed.
+    pub names_first: Option<usize>,
     /// Tells whether the news are too old to decide on.
     pub is_old: bool,
 }
@@ -159,7 +171,7 @@ impl Run {
     /// Runs until stopped, or until the Lease is lost.
     ///
     /// # Errors
-    /// [`Error::Check`]: the process must start anew from the truth.
+    /// The process must start anew from the truth.
     pub async fn run(
         mut self,
         mut channels: Channels,

@@ -349,6 +349,7 @@ impl Shared {
             cycles: 0,
             began: Instant::now(),
             decided: i64::MIN,
+            names_first: None,
             is_old: false,
             not_evicted: Vec::new(),
             evict_failures: HashMap::new(),

@@ -62,6 +62,16 @@ impl<R> Table<R> {
         Some(row)
     }
 
+    /// Counts the numbers in use.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Tells whether no number is in use.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
     /// Every number in use with its row, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &R)> {
         (0..).zip(&self.rows).filter_map(|(number, slot)| Some((number, &slot.as_ref()?.1)))

@@ -1,4 +1,5 @@
-//! The loop's check of itself: the engine's derived state follows from the facts, and nobody is evicted for nothing.
+//! The loop's check of itself: the engine's derived state follows from the facts, nobody is evicted for nothing, and names
+//! of what is gone do not fill the memory.
 
 use std::collections::HashSet;
 
@@ -6,21 +7,35 @@ use kai_daemon::clock;
 use kai_engine::{Change, Plan, PodId};
 
 use super::{Error, Run};
-use crate::names::Number;
+use crate::names::{Names, Number};
 
 /// The engine's own check runs this often; it costs as much as rebuilding everything.
 const EVERY: u64 = 1000;
 /// It runs so often in a simulation, whose clusters are small and whose time is there to find faults.
 const EVERY_IN_SIMULATION: u64 = 20;
 
+/// Texts of labels, selectors and sub-groups, and names of devices and topologies, are kept when what had them is gone:
+/// whoever holds their number need not be known. A user can write new ones for ever. From so many on, some 100 MB, it matters,
+const NAMES_MAX: usize = 1 << 20;
+/// and only where there are so many times those of the first lists is it worth a new start.
+const NAMES_GROWTH: usize = 4;
+
 impl Run {
     /// Checks the derived state at the start and now and then; in a simulation each plan too.
-    pub(super) fn check(&self, plan: &Plan) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// Where something is wrong, or most names are of what is gone.
+    pub(super) fn check(&mut self, plan: &Plan) -> Result<(), Error> {
         let is_simulated = clock::is_virtual();
         let every = if is_simulated { EVERY_IN_SIMULATION } else { EVERY };
         let mut findings = Vec::new();
         if self.cycles.is_multiple_of(every) {
             findings.extend(self.cluster.check());
+            let kept = kept(&self.ingest.context.names);
+            let first = *self.names_first.get_or_insert(kept);
+            if is_filled(first, kept) {
+                return Err(Error::Names { kept, first });
+            }
         }
         if is_simulated {
             let names = &self.ingest.context.names;
@@ -33,6 +48,18 @@ impl Run {
             Some(first) => Err(Error::Check { count: findings.len(), first: first.clone() }),
         }
     }
+}
+
+/// Counts the names that are kept for good.
+fn kept(names: &Names) -> usize {
+    let of_devices = [names.slice_devices.len(), names.counters.len(), names.devices.len()];
+    let others = [names.symbols.len(), names.topologies.len(), names.reaches.len()];
+    of_devices.iter().chain(&others).sum()
+}
+
+/// Tells whether most names are of what is gone, and fill the memory.
+fn is_filled(first: usize, now: usize) -> bool {
+    now > NAMES_MAX && now > first.saturating_mul(NAMES_GROWTH)
 }
 
 /// Finds a pod that leaves for a group of which the same plan neither places nor nominates a pod (S7 in docs/rules.md).
@@ -70,6 +97,20 @@ mod tests {
         let changes = [Change::Evict { pod: PodId::new(1), node, reason }, nominated];
         let found = evicted_for_nothing(&changes, |_| group_of_nominated);
         assert_eq!(found.is_some(), is_found, "{found:?}");
+    }
+
+    #[test]
+    fn a_process_starts_anew_where_names_fill_the_memory() {
+        for (first, now, expect) in [
+            (0, 0, false),
+            (10, NAMES_MAX, false),
+            (10, NAMES_MAX + 1, true),
+            (NAMES_MAX, 4 * NAMES_MAX, false),
+            (NAMES_MAX, 4 * NAMES_MAX + 1, true),
+            (usize::MAX, usize::MAX, false),
+        ] {
+            assert_eq!(is_filled(first, now), expect, "{first}, {now}");
+        }
     }
 
     #[test]
