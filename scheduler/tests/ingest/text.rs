@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use kai_engine::{
-    Claim, Delta, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner, PerLane,
-    Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
+    Claim, Delta, DeviceClass, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner,
+    PerLane, Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
     SliceDeviceId, Structure, Symbol,
 };
 use kai_scheduler::names::{Maps, Number};
@@ -52,31 +52,18 @@ pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
         Delta::ClaimsServed(are_served) => format!("claims served {are_served}"),
         Delta::ClaimGone(id) => format!("claim {} gone", names.claim(*id)),
         Delta::DeviceClass(id, class) => {
-            let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));
-            let why = class.unselected.map(|why| format!(" {why:?}").to_lowercase());
-            format!(
-                "class {}{}{}",
-                names.unnamed(id.number()),
-                backs.unwrap_or_default(),
-                why.unwrap_or_default()
-            )
+            format!("class {}{}", names.unnamed(id.number()), class_text(class, names))
         }
         Delta::DeviceClassGone(id) => format!("class {} gone", id.number()),
         Delta::Slices(id, devices) => {
-            let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
-            format!("slices of node {} [{}]", names.node(*id), devices.join(", "))
+            format!("slices of node {} {}", names.node(*id), devices_text(devices, names))
         }
         Delta::Reach(id, reach) => {
-            let devices: Vec<String> =
-                reach.devices.iter().map(|one| device_text(one, names)).collect();
             let nodes: Vec<String> =
                 reach.nodes.iter().map(|term| requirements(term, names)).collect();
             let nodes = if nodes.is_empty() { String::from("*") } else { nodes.join(" or ") };
-            format!(
-                "slices of nodes {} {nodes} [{}]",
-                names.unnamed(id.number()),
-                devices.join(", ")
-            )
+            let devices = devices_text(&reach.devices, names);
+            format!("slices of nodes {} {nodes} {devices}", names.unnamed(id.number()))
         }
         Delta::Counter(id, milli) => {
             format!("counter {} holds {milli}m", names.counters.key(id.number()))
@@ -146,6 +133,17 @@ fn claim_text(claim: &Claim, names: &Spoken<'_>) -> String {
         }
     }
     text
+}
+
+fn class_text(class: &DeviceClass, names: &Spoken<'_>) -> String {
+    let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));
+    let why = class.unselected.map(|why| format!(" {why:?}").to_lowercase());
+    backs.unwrap_or_default() + &why.unwrap_or_default()
+}
+
+fn devices_text(devices: &[SliceDevice], names: &Spoken<'_>) -> String {
+    let devices: Vec<String> = devices.iter().map(|one| device_text(one, names)).collect();
+    format!("[{}]", devices.join(", "))
 }
 
 fn device_text(device: &SliceDevice, names: &Spoken<'_>) -> String {
