@@ -57,7 +57,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Command::Exec(args) => Box::pin(exec::run(&args, context)).await,
         Command::PortForward(args) => Box::pin(port_forward::run(&args, context)).await,
         Command::Queues(args) => queues::run(*args, context).await,
-        Command::Top(args) => top::run(&args, context, run).await,
+        Command::Top(args) => Box::pin(top::run(&args, context, run)).await,
         Command::History(args) => history::run(&args, context).await,
         Command::Usage(args) => history::run_usage(&args, context).await,
         Command::Suspend(args) => suspend::run(&args, true, context).await,
