@@ -52,7 +52,7 @@ pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
         Delta::ClaimsServed(are_served) => format!("claims served {are_served}"),
         Delta::ClaimGone(id) => format!("claim {} gone", names.claim(*id)),
         Delta::DeviceClass(id, class) => {
-            format!("class {}{}", names.unnamed(id.number()), class_text(class, names))
+            format!("class {}{}", names.unnamed(id.number()), class_text(*class, names))
         }
         Delta::DeviceClassGone(id) => format!("class {} gone", id.number()),
         Delta::Slices(id, devices) => {
@@ -135,7 +135,7 @@ fn claim_text(claim: &Claim, names: &Spoken<'_>) -> String {
     text
 }
 
-fn class_text(class: &DeviceClass, names: &Spoken<'_>) -> String {
+fn class_text(class: DeviceClass, names: &Spoken<'_>) -> String {
     let backs = class.backs.map(|lane| format!(" backs {}", names.lane_name(lane)));
     let why = class.unselected.map(|why| format!(" {why:?}").to_lowercase());
     backs.unwrap_or_default() + &why.unwrap_or_default()
