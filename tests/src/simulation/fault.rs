@@ -25,6 +25,9 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// A policy denies it.
+    pub(super) const DENIED: Self = Self::Refused(DENIED);
+
     /// The names of all.
     pub(super) const KINDS: &[&str] = &[
         "409",
@@ -44,7 +47,7 @@ impl Fault {
     /// The fault of a name; one that is late is by so many milliseconds.
     pub(super) fn named(kind: &str, millis: u64) -> Option<Self> {
         Some(match kind {
-            "denied" => Self::Refused(DENIED),
+            "denied" => Self::DENIED,
             "lost" => Self::Lost,
             "unanswered" => Self::Unanswered,
             "delayed" => Self::Delayed(millis),

@@ -50,6 +50,9 @@ const FAULT_IN: u64 = 40;
 const DEATH_IN: u64 = 400;
 /// A policy denies one write in so many; none about a Lease.
 const DENIED_IN: u64 = 60;
+/// At one write in so many it begins to deny all of its kind, for some minutes at most.
+const POLICY_IN: u64 = 400;
+const POLICY_MAX_MILLIS: u64 = 300_000;
 
 /// A process's way to the API server. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -61,6 +64,8 @@ pub(super) struct Link {
     /// The process is dead: nothing of it reaches the server, and nothing comes back.
     cut: CancellationToken,
     trouble: Arc<Mutex<Option<Trouble>>>,
+    /// The kind of writes that are denied, and until when.
+    policy: Arc<Mutex<Option<(String, Instant)>>>,
     /// The restarts of the API server that each kind of watch has seen.
     restarts: Arc<Mutex<BTreeMap<String, u64>>>,
     conduct: Arc<Conduct>,
@@ -72,9 +77,9 @@ impl Link {
     /// A way of a process whose luck is drawn from `seed`.
     pub(super) fn new(name: &str, seed: Seed, weather: Option<&Arc<Weather>>) -> Self {
         let luck = Arc::new(Mutex::new(seed));
-        let (counts, cut, trouble, restarts, conduct) = Default::default();
+        let (counts, cut, trouble, policy, restarts, conduct) = Default::default();
         let (name, weather) = (Arc::from(name), weather.cloned());
-        Self { name, counts, luck, cut, trouble, restarts, conduct, weather }
+        Self { name, counts, luck, cut, trouble, policy, restarts, conduct, weather }
     }
 
     /// Ends it for ever, in the middle of whatever is under way.
@@ -279,6 +284,9 @@ impl Link {
         }
         let is_write = request.method() != Method::GET;
         let is_deniable = is_write && !what.ends_with("leases");
+        if is_deniable && self.is_against_policy(weather, &at, what) {
+            return Some(Fault::DENIED);
+        }
         let is_update = matches!(*request.method(), Method::PUT | Method::PATCH);
         let is_resumed = is_resumed(request);
         let (drawn, millis) = self.draw(|luck| {
@@ -328,6 +336,21 @@ impl Link {
             Some(Trouble::Refused(code, _)) => Some(code),
             Some(Trouble::Stall(_)) | None => None,
         }
+    }
+
+    /// Tells whether a policy denies all writes of a kind for a while.
+    fn is_against_policy(&self, weather: &Weather, at: &str, what: &str) -> bool {
+        let now = Instant::now();
+        let mut policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let (is_drawn, until) = self.draw(|luck| {
+            let until = now + Duration::from_millis(luck.below(POLICY_MAX_MILLIS));
+            (luck.one_in(POLICY_IN), until)
+        });
+        if let Some((denied, _)) = policy.as_ref().filter(|(_, until)| now < *until) {
+            return denied == what;
+        }
+        *policy = weather.has(at, is_drawn, "policy").then(|| (what.to_owned(), until));
+        policy.is_some()
     }
 
     fn slip(&self, what: &str) -> Option<Slip> {

@@ -41,6 +41,7 @@ pub(super) const KINDS: &[&str] = &[
     "lost-device",
     "lost-devices",
     "no-definition",
+    "policy",
     "reject",
     "reject-reservations",
     "restart",
