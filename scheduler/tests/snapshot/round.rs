@@ -66,16 +66,17 @@ fn queue(number: usize) -> impl Strategy<Value = Value> {
         let all = json!({"quota": -1, "limit": -1});
         let gpu = json!({"quota": quota, "limit": limit, "overQuotaWeight": 1});
         json!({
-            "metadata": {"name": format!("q-{number}"), "creationTimestamp": "2025-12-31T22:00:00Z"},
+            "metadata": {"name": format!("q-{number}"), "uid": format!("00000000-0000-0000-0002-{number:012}"), "creationTimestamp": "2025-12-31T22:00:00Z"},
             "spec": {"resources": {"gpu": gpu, "cpu": all, "memory": all}},
         })
     })
 }
 
+/// Groups of one second are told apart by their UIDs.
 fn group(number: usize) -> impl Strategy<Value = Value> {
     (0_u8..3, 1_u8..4).prop_map(move |(queue, min)| {
         json!({
-            "metadata": {"name": format!("g-{number}"), "namespace": "ns", "creationTimestamp": "2025-12-31T22:30:00Z"},
+            "metadata": {"name": format!("g-{number}"), "namespace": "ns", "uid": format!("00000000-0000-0000-0001-{number:012}"), "creationTimestamp": "2025-12-31T22:30:00Z"},
             "spec": {"queue": format!("q-{queue}"), "minMember": min, "priorityClassName": if min == 1 { "build" } else { "" }},
         })
     })
