@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use kai_engine::{ClaimId, DeviceId, GroupId, NodeId, PodId, QueueId, Symbol, TopologyId};
-use kai_scheduler::names::{Names, Number};
+use kai_scheduler::names::{Names, Number, Table};
 
 /// Names, and whether ids are spoken by name or by number.
 pub(crate) struct Spoken<'n> {
@@ -20,8 +20,9 @@ impl Deref for Spoken<'_> {
 }
 
 impl Spoken<'_> {
-    fn spoken(&self, number: u32, name: impl FnOnce() -> String) -> String {
-        if self.is_by_name { name() } else { number.to_string() }
+    /// An id of a table.
+    fn of<R>(&self, table: &Table<R>, number: u32) -> String {
+        if self.is_by_name { table.key(number).to_string() } else { number.to_string() }
     }
 
     /// Tells whether an attribute of devices is spoken of: by name only where a claim names it.
@@ -33,34 +34,34 @@ impl Spoken<'_> {
 
     /// An id that has no name of its own.
     pub(crate) fn unnamed(&self, number: u32) -> String {
-        self.spoken(number, || String::from("#"))
+        if self.is_by_name { String::from("#") } else { number.to_string() }
     }
 
     pub(crate) fn node(&self, id: NodeId) -> String {
-        self.spoken(id.number(), || self.nodes.key(id.number()).to_string())
+        self.of(&self.nodes, id.number())
     }
 
     pub(crate) fn queue(&self, id: QueueId) -> String {
-        self.spoken(id.number(), || self.queues.key(id.number()).to_string())
+        self.of(&self.queues, id.number())
     }
 
     pub(crate) fn group(&self, id: GroupId) -> String {
-        self.spoken(id.number(), || self.groups.key(id.number()).to_string())
+        self.of(&self.groups, id.number())
     }
 
     pub(crate) fn pod(&self, id: PodId) -> String {
-        self.spoken(id.number(), || self.pods.key(id.number()).to_string())
+        self.of(&self.pods, id.number())
     }
 
     pub(crate) fn topology(&self, id: TopologyId) -> String {
-        self.spoken(id.number(), || self.topologies.key(id.number()).to_string())
+        self.of(&self.topologies, id.number())
     }
 
     pub(crate) fn claim(&self, id: ClaimId) -> String {
-        self.spoken(id.number(), || self.claims.key(id.number()).to_string())
+        self.of(&self.claims, id.number())
     }
 
     pub(crate) fn shared(&self, id: DeviceId) -> String {
-        self.spoken(id.number(), || self.devices.key(id.number()).to_string())
+        self.of(&self.devices, id.number())
     }
 }
