@@ -71,11 +71,10 @@ impl Definitions {
         Ok(())
     }
 
-    /// Brings back what has been away for long enough, or whatever is away.
-    pub(super) async fn bring_back(&mut self, is_due: bool) -> Result<()> {
-        let Some(away) = self.away.take_if(|away| is_due || away.until <= Instant::now()) else {
-            return Ok(());
-        };
+    /// Brings back what is to come back by a moment; none: whatever is away.
+    pub(super) async fn bring_back(&mut self, at: Option<Instant>) -> Result<()> {
+        let is_due = |away: &mut Away| at.is_none_or(|at| away.until <= at);
+        let Some(away) = self.away.take_if(is_due) else { return Ok(()) };
         let definitions: Api<CustomResourceDefinition> = Api::all(self.client.clone());
         definitions.create(&PostParams::default(), &away.definition).await?;
         for object in away.objects {

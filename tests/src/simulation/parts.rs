@@ -180,8 +180,9 @@ impl Parts {
     pub(super) async fn tend(&mut self, place: &Place) -> Result<()> {
         self.acts += 1;
         self.revive(place).await?;
-        self.nodes.mend(Some(Instant::now())).await?;
-        self.definitions.bring_back(false).await?;
+        let now = Some(Instant::now());
+        self.nodes.mend(now).await?;
+        self.definitions.bring_back(now).await?;
         if self.has_faults {
             self.nodes.break_one(self.draw("node"), self.acts, &self.weather).await?;
             self.remove_a_definition().await?;
@@ -312,7 +313,7 @@ impl Parts {
         self.has_faults = false;
         self.weather.set_bad(false);
         self.nodes.mend(None).await?;
-        self.definitions.bring_back(true).await?;
+        self.definitions.bring_back(None).await?;
         for daemon in &mut self.daemons {
             daemon.skew.set(0);
             if daemon.link.is_cut() || daemon.task.is_finished() || daemon.again.is_some() {
