@@ -12,7 +12,7 @@ use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
 use serde_json::json;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{broadcast, mpsc},
     task::JoinHandle,
     time::{Instant, sleep, sleep_until},
 };
@@ -173,7 +173,7 @@ impl Link {
     fn pieces(&self, mut body: Body, what: &str) -> UnsyncBoxBody<Bytes, Boxed> {
         let (sender, receiver) = mpsc::channel(PIECES_MAX);
         let (link, what) = (self.clone(), format!("{what} piece"));
-        let mut restarts = self.weather.as_ref().map(|weather| weather.restarts());
+        let mut restarts = self.weather.as_ref().map(|weather| weather.restarted());
         tokio::spawn(async move {
             let mut arrives = Instant::now();
             let mut is_first = true;
@@ -228,7 +228,7 @@ impl Link {
     /// kind of watch, since a list comes next.
     fn is_from_before_a_restart(&self, request: &Request<Body>, what: &str) -> bool {
         let Some(weather) = self.bad_weather() else { return false };
-        let now = *weather.restarts().borrow();
+        let now = weather.restarts();
         let mut seen = self.restarts.lock().unwrap_or_else(PoisonError::into_inner);
         let before =
             if is_resumed(request) { seen.insert(what.to_owned(), now) } else { return false };
@@ -382,13 +382,12 @@ impl Link {
 }
 
 /// Waits for the next restart of the API server.
-async fn restarted(restarts: &mut Option<watch::Receiver<u64>>) {
-    if let Some(restarts) = restarts
-        && restarts.changed().await.is_ok()
-    {
-        return;
+async fn restarted(restarts: &mut Option<broadcast::Receiver<()>>) {
+    match restarts {
+        // One that was missed is one too.
+        Some(restarts) => drop(restarts.recv().await),
+        None => std::future::pending().await,
     }
-    std::future::pending::<()>().await;
 }
 
 /// Tells whether a request is a watch that goes on from a version.

@@ -5,13 +5,13 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
 use kai_sim::generate::Seed;
 use serde::{Deserialize, Serialize};
-use tokio::{sync::watch, time::Instant};
+use tokio::{sync::broadcast, time::Instant};
 
 use super::holders::Holders;
 
@@ -83,7 +83,9 @@ pub(super) struct Weather {
     /// Until then nobody answers: the API server starts anew.
     down: Mutex<Option<Instant>>,
     /// The number of its restarts so far; each ends all watches.
-    restarts: watch::Sender<u64>,
+    restarts: AtomicU64,
+    /// Tells all watches of a restart, in one order: a `watch` of tokio's wakes who waits in an order that it draws.
+    restarted: broadcast::Sender<()>,
     binders: Mutex<BTreeSet<String>>,
     /// Promises that were seen broken on a way.
     findings: Mutex<Vec<String>>,
@@ -111,7 +113,7 @@ impl Weather {
         });
         let is_bad = AtomicBool::new(true);
         let (happened, slow, down, binders, findings) = Default::default();
-        let restarts = watch::Sender::new(0);
+        let (restarts, restarted) = (AtomicU64::new(0), broadcast::Sender::new(1));
         Self {
             is_bad,
             kinds,
@@ -122,6 +124,7 @@ impl Weather {
             slow,
             down,
             restarts,
+            restarted,
             binders,
             findings,
             holders,
@@ -188,7 +191,9 @@ impl Weather {
     /// before.
     pub(super) fn restart(&self, until: Instant) {
         *lock(&self.down) = Some(until);
-        self.restarts.send_modify(|count| *count += 1);
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+        // Where no watch is open, nobody hears of it.
+        let _ = self.restarted.send(());
     }
 
     /// Tells whether nobody answers now.
@@ -196,9 +201,14 @@ impl Weather {
         lock(&self.down).is_some_and(|until| Instant::now() < until)
     }
 
-    /// The number of restarts of the API server so far, and to come.
-    pub(super) fn restarts(&self) -> watch::Receiver<u64> {
-        self.restarts.subscribe()
+    /// The number of restarts of the API server so far.
+    pub(super) fn restarts(&self) -> u64 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+
+    /// The restarts of the API server to come.
+    pub(super) fn restarted(&self) -> broadcast::Receiver<()> {
+        self.restarted.subscribe()
     }
 
     /// Notes that a process bound a pod.
