@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use kai_tests::simulation::{Report, Settings, run, shrink::Kept};
+use kai_tests::simulation::{Happened, Report, Settings, run, shrink::Kept};
 
 fn settings(seed: u64, has_faults: bool) -> Settings {
     Settings {
@@ -42,6 +42,16 @@ fn two_runs_of_a_seed_are_one_history() {
         assert_ne!(first.hash, simulate(settings(2, has_faults)).hash);
         assert!(first.binds > 5, "{first:?}");
     }
+}
+
+/// It ends all watches at one moment: they end in one order.
+#[test]
+fn a_restart_of_the_api_server_has_one_history() {
+    let restart = Happened { at: String::from("server/12"), fault: String::from("restart") };
+    let settings = || Settings { only: Some(vec![restart.clone()]), ..settings(4, true) };
+    let first = simulate(settings());
+    assert_eq!(first.faults, [restart.clone()]);
+    assert_eq!(first, simulate(settings()));
 }
 
 /// All that went wrong goes wrong again where only that may, so that fewer faults can be looked for.
