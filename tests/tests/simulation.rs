@@ -50,7 +50,7 @@ fn a_restart_of_the_api_server_has_one_history() {
     let restart = Happened { at: String::from("server/12"), fault: String::from("restart") };
     let settings = || Settings { only: Some(vec![restart.clone()]), ..settings(4, true) };
     let first = simulate(settings());
-    assert_eq!(first.faults, [restart.clone()]);
+    assert_eq!(first.faults, std::slice::from_ref(&restart));
     assert_eq!(first, simulate(settings()));
 }
 
