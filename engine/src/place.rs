@@ -289,7 +289,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// A gang that needs room to come waits as a whole: placements become nominations. So do those of any group for which
-    /// its queues have no room before evictions are confirmed, which may fail.
+    /// its queues have no room before others have left.
     ///
     /// # Source
     /// docs/behaviour.md 1.12, `shouldPipeline`.
@@ -297,17 +297,30 @@ impl<'a> Attempt<'a> {
         let waits = trial.groups()[self.group].tree.leaves.iter().any(|leaf| {
             leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min
         });
-        if !waits && !limits::needs_evictions(trial, self.group) {
+        let is_placed = |trial: &Trial<'_>, pod: PodId| {
+            let status = &trial.pods().status[pod];
+            status.place.is_some() && status.nominee.is_none()
+        };
+        let given = || {
+            let placed = self.pods.iter().copied().filter(|pod| is_placed(trial, *pod));
+            placed.fold(Charge::default(), |sum, pod| sum + charge_of(trial, pod))
+        };
+        if !waits && !limits::waits_for_leaving(trial, self.group, given) {
             return;
         }
         for pod in self.pods {
-            if trial.pods().status[*pod].place.is_some()
-                && trial.pods().status[*pod].nominee.is_none()
-            {
+            if is_placed(trial, *pod) {
                 trial.postpone(*pod);
             }
         }
     }
+}
+
+/// What a pod that has a place costs its queues there.
+fn charge_of(state: &State, pod: PodId) -> Charge {
+    let place = state.pods().status[pod].place.as_ref();
+    let memory_mib = place.map_or(0, |place| state.nodes().gpus(place.node).memory_mib);
+    state.shapes()[state.pods()[pod].shape].charge_on(memory_mib)
 }
 
 /// Nodes where active pods of some leaves are.

@@ -442,9 +442,16 @@ fn reclaim_runtime(state: &State, queue: QueueId, reclaimer: QueueId, config: &C
     runtime.unwrap_or(config.reclaim_min_runtime)
 }
 
+/// No two clocks of schedulers are further apart, and none is set back by more.
+const CLOCKS_APART_MAX: Millis = 3_600_000;
+
+/// A start that is later than any clock could have it is not believed: it is read from an annotation, and would keep its
+/// group for ever.
 fn safe_until(state: &State, group: GroupId, runtime: Millis, now: Timestamp) -> Option<Timestamp> {
-    let until = Timestamp(state.groups()[group].last_start?.0.saturating_add(runtime));
-    (now < until).then_some(until)
+    let start = state.groups()[group].last_start?;
+    let until = Timestamp(start.0.saturating_add(runtime));
+    let latest = Timestamp(now.0.saturating_add(CLOCKS_APART_MAX));
+    (now < until && start <= latest).then_some(until)
 }
 
 fn first_runtime(

@@ -63,16 +63,27 @@ pub(crate) fn within_quota(state: &State, group: GroupId, charge: Charge) -> boo
     facts.preemptible || state.queues().path(queue).all(within)
 }
 
-/// Tells whether a group that was placed in a trial keeps its queues within their limits only if evictions succeed that
-/// nobody confirmed yet.
-pub(crate) fn needs_evictions(state: &State, group: GroupId) -> bool {
+/// Tells whether a group that was given so much in a trial keeps its queues within their limits only once pods are gone that
+/// were told to leave: an eviction may fail, and a pod whose user gave it hours to leave holds what it held until then.
+pub(crate) fn waits_for_leaving(
+    state: &State,
+    group: GroupId,
+    given: impl FnOnce() -> Charge,
+) -> bool {
     let queue = state.groups()[group].facts.as_ref().and_then(|facts| facts.queue);
-    queue.is_some_and(|queue| {
-        state.queues().path(queue).any(|at| {
-            let row = &state.queues().rows[at];
-            !row.evicting.is_zero() && over_limit(row, row.evicting).is_some()
-        })
-    })
+    let Some(queue) = queue else { return false };
+    let path = || state.queues().path(queue).map(|at| &state.queues().rows[at]);
+    if path().all(|row| row.leaving.is_zero()) {
+        return false;
+    }
+    let given = given();
+    let breaks = |row: &QueueRow, lane: QueueLane| {
+        let holds = row.used[lane] + row.leaving[lane];
+        given[lane] != 0
+            && row.leaving[lane] != 0
+            && row.facts.as_ref().is_some_and(|facts| !facts.limit[lane].admits(holds))
+    };
+    path().any(|row| QueueLane::ALL.iter().any(|lane| breaks(row, *lane)))
 }
 
 /// The first resource on which so much more is above the limit.

@@ -96,8 +96,8 @@ impl State {
             if !group.preemptible {
                 sign.charge(&mut burden.fixed, charge);
             }
-        } else if state.phase == Phase::Evicting {
-            sign.charge(&mut burden.evicting, charge);
+        } else if matches!(state.phase, Phase::Evicting | Phase::Releasing) {
+            sign.charge(&mut burden.leaving, charge);
         }
         if state.phase == Phase::Pending {
             sign.charge(&mut burden.requested, shape.charge);
@@ -114,7 +114,7 @@ impl State {
 struct QueueDelta {
     used: Charge,
     fixed: Charge,
-    evicting: Charge,
+    leaving: Charge,
     requested: Charge,
     requested_mib: i64,
 }
@@ -123,7 +123,7 @@ impl QueueDelta {
     fn add(&mut self, other: &Self) {
         self.used += other.used;
         self.fixed += other.fixed;
-        self.evicting += other.evicting;
+        self.leaving += other.leaving;
         self.requested += other.requested;
         self.requested_mib += other.requested_mib;
     }
@@ -133,7 +133,7 @@ impl Queues {
     fn charge(&mut self, queue: QueueId, burden: &QueueDelta) {
         // A pod that gets a place waits for no less than before, and few cannot be evicted.
         let (fixes, asks) = (!burden.fixed.is_zero(), !burden.requested.is_zero());
-        let evicts = !burden.evicting.is_zero();
+        let leaves = !burden.leaving.is_zero();
         let asks_mib = burden.requested_mib != 0;
         let mut next = Some(queue);
         while let Some(at) = next {
@@ -142,8 +142,8 @@ impl Queues {
             if fixes {
                 row.fixed += burden.fixed;
             }
-            if evicts {
-                row.evicting += burden.evicting;
+            if leaves {
+                row.leaving += burden.leaving;
             }
             if asks {
                 row.requested += burden.requested;

@@ -38,8 +38,8 @@ impl State {
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
             let new = &anew.queues.rows[id];
-            if (row.used, row.fixed, row.evicting, row.requested, row.requested_mib)
-                != (new.used, new.fixed, new.evicting, new.requested, new.requested_mib)
+            if (row.used, row.fixed, row.leaving, row.requested, row.requested_mib)
+                != (new.used, new.fixed, new.leaving, new.requested, new.requested_mib)
             {
                 findings
                     .push(format!("amounts of queue {} differ from the facts", QueueId::row(id)));
@@ -71,7 +71,7 @@ impl State {
         anew.pod_counts.clear_counts();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
-            (row.used, row.fixed, row.evicting) = Default::default();
+            (row.used, row.fixed, row.leaving) = Default::default();
             (row.requested, row.requested_mib) = Default::default();
         }
         for id in anew.groups.ids() {

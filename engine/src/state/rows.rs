@@ -212,8 +212,8 @@ pub(crate) struct QueueRow {
     pub(crate) facts: Option<Box<Queue>>,
     /// The part of what is used that cannot be evicted. Derived.
     pub(crate) fixed: Charge,
-    /// Amounts of pods below it whose eviction nobody confirmed yet; they count as used no more. Derived.
-    pub(crate) evicting: Charge,
+    /// Amounts that pods below it hold which were told to leave; they count as used no more. Derived.
+    pub(crate) leaving: Charge,
     /// Amounts that pods below it hold or wait for, GPU memory aside. Derived.
     pub(crate) requested: Charge,
     /// GPU memory that pods below it wait for, in MiB. Derived.

@@ -13,6 +13,7 @@ use kai_sim::{
 };
 
 mod claimed;
+mod leaving;
 mod proofs;
 mod repeated;
 mod resumed;

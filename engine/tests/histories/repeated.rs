@@ -36,10 +36,10 @@ fn an_eviction_comes_with_the_promise_it_is_for() {
     assert_eq!(decide(&mut world, 2000), ["idle"]);
 }
 
-/// S5 of the invariants: who needs an eviction for the limit of a queue is not bound beside pods that may yet stay, though
-/// a node is free.
+/// S5 of the invariants: who needs an eviction for the limit of a queue is not bound beside pods that may yet stay, or have
+/// not left yet, though a node is free.
 #[test]
-fn an_eviction_makes_no_room_under_a_limit_before_it_is_confirmed() {
+fn an_eviction_makes_no_room_under_a_limit_before_the_pod_is_gone() {
     let limited = || {
         let mut world = world(
             "nodes: { node0: { gpus: 2 }, node1: { gpus: 2 } }\n\
@@ -59,7 +59,9 @@ fn an_eviction_makes_no_room_under_a_limit_before_it_is_confirmed() {
     let mut confirmed = limited();
     let low = pod(&confirmed, "low");
     confirmed.tell(Delta::Evicted(low));
-    assert_eq!(decide(&mut confirmed, 2000), ["place high on node1"]);
+    assert_eq!(decide(&mut confirmed, 2000), ["idle"]);
+    gone(&mut confirmed, &["low"]);
+    assert_eq!(decide(&mut confirmed, 3000), ["place high on node1"]);
     let mut refused = limited();
     refused.tell(Delta::EvictFailed(low));
     let again = decide(&mut refused, 2000);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kai_engine::{Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, QueueId, QueueLane};
+use kai_engine::{Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, PodState, QueueId, QueueLane};
 
 use super::{After, Spot};
 
@@ -14,14 +14,18 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
     let mut protected: BTreeMap<QueueId, Charge> = BTreeMap::new();
     // What a plan adds to queues, and what of that cannot be evicted.
     let mut grown: BTreeMap<QueueId, (Charge, Charge)> = BTreeMap::new();
-    for (pod, spot) in after.held.iter().filter(|(_, spot)| !spot.leaving) {
+    for (pod, spot) in &after.held {
         let facts = after.pod(*pod);
+        // A limit holds for what leaves too, until it is gone; but not for what does not go though it should have.
+        if matches!(facts.state, PodState::Stuck(_)) {
+            continue;
+        }
         let Owner::Group(group) = facts.owner else { continue };
         let Some(group) = after.facts.groups.get(&group) else { continue };
         let charge = charge(after, facts, spot);
         for queue in path(after, group.queue) {
             *held.entry(queue).or_default() += charge;
-            if !group.preemptible {
+            if !group.preemptible && !spot.leaving {
                 *protected.entry(queue).or_default() += charge;
             }
             if after.placed.contains(pod) {

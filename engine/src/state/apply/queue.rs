@@ -96,7 +96,7 @@ impl State {
 
     fn carry(&mut self, id: QueueId, to: QueueId, add: bool) {
         let row = &self.queues.rows[id];
-        let (used, fixed, evicting) = (row.used, row.fixed, row.evicting);
+        let (used, fixed, leaving) = (row.used, row.fixed, row.leaving);
         let (requested, mib) = (row.requested, row.requested_mib);
         let mut next = Some(to);
         while let Some(at) = next {
@@ -104,13 +104,13 @@ impl State {
             if add {
                 row.used += used;
                 row.fixed += fixed;
-                row.evicting += evicting;
+                row.leaving += leaving;
                 row.requested += requested;
                 row.requested_mib += mib;
             } else {
                 row.used -= used;
                 row.fixed -= fixed;
-                row.evicting -= evicting;
+                row.leaving -= leaving;
                 row.requested -= requested;
                 row.requested_mib -= mib;
             }
