@@ -135,6 +135,8 @@ pub struct GroupRow {
     pub queue: Option<u32>,
     /// Its pods.
     pub pods: Vec<u32>,
+    /// Counts those of its pods that hold a place.
+    pub holders: u32,
     /// Tells whether it names a topology, so that aliases matter.
     pub has_topology: bool,
 }
@@ -343,6 +345,19 @@ impl Names {
         self.scratch.push('/');
         self.scratch.push_str(name);
         GroupId::new(self.groups.intern(&self.scratch))
+    }
+
+    /// Moves a pod that holds a place from one group to another. Gives the old one where it was the last that did.
+    pub fn hold(&mut self, old: Option<u32>, new: Option<u32>) -> Option<u32> {
+        if old == new {
+            return None;
+        }
+        if let Some(new) = new {
+            self.groups[new].holders += 1;
+        }
+        let left = &mut self.groups[old?].holders;
+        *left -= 1;
+        (*left == 0).then_some(old).flatten()
     }
 
     /// The number of a queue, whether it is there or not.

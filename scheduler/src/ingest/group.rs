@@ -14,10 +14,13 @@ use kai_engine::{Constraint, Group, Min, Structure, SubGroup};
 use serde::Deserialize;
 use serde_json::Value;
 
+mod account;
+
 use super::{
     Context, Delta, GroupId, Kind, Timestamp, moment,
     priority::{self, Priorities},
 };
+use account::{Account, Orphans};
 use crate::{
     actuate::{Record, Stamps},
     names::{Column, Number},
@@ -87,6 +90,7 @@ pub struct Groups {
     objects: Column<GroupObject>,
     /// Groups that are left out for a while, whatever their objects say.
     paused: BTreeSet<u32>,
+    orphans: Orphans,
     priorities: Priorities,
 }
 
@@ -105,7 +109,9 @@ pub struct GroupObject {
     priority_class: Box<str>,
     /// Tells whether the priority class decides if it is preemptible.
     preemptibility_derived: bool,
-    /// As its object says them: they are told anew where what they follow from changes.
+    /// As its object says it: it counts once no pod of the group holds a place.
+    asked: Account,
+    /// As the engine is told them, and anew where what they follow from changes.
     facts: Box<Group>,
 }
 
@@ -161,7 +167,12 @@ impl Groups {
             return version;
         }
         let stamps = stamps(meta);
-        let facts = Box::new(self.facts(context, wire, &stamps));
+        let mut facts = Box::new(self.facts(context, wire, &stamps));
+        let asked = Account::of(&facts);
+        if let Some(known) = self.known(row).filter(|_| context.names.groups[row].holders > 0) {
+            account::keep(known, &mut facts);
+        }
+        self.orphans.found(context, row);
         refer(context, row, facts.queue.map(Number::number));
         let mut presence = context.names.groups[row].presence;
         context.seen(Kind::PodGroup, &mut presence);
@@ -180,6 +191,7 @@ impl Groups {
             mark_unschedulable: wire.spec.mark_unschedulable.unwrap_or(true),
             priority_class: Box::from(&*wire.spec.priority_class_name),
             preemptibility_derived: wire.spec.preemptibility.is_empty(),
+            asked,
             facts,
         };
         context.touched.push(row);
@@ -228,19 +240,49 @@ impl Groups {
         }
     }
 
+    /// Finds what is known of a group, whether its object is still there or not.
+    fn known(&self, row: u32) -> Option<&Group> {
+        self.objects.get(row).map(|object| &*object.facts).or_else(|| self.orphans.get(row))
+    }
+
     fn gone(&mut self, context: &mut Context, row: u32) {
-        refer(context, row, None);
         self.paused.remove(&row);
-        if self.objects.remove(row).is_some() {
+        let object = self.objects.remove(row);
+        if object.is_some() {
             context.gone_groups.push(row);
         }
         let group = &mut context.names.groups[row];
-        if std::mem::take(&mut group.presence.is_there) {
+        let was_there = std::mem::take(&mut group.presence.is_there);
+        if self.orphans.get(row).is_some() {
+            return;
+        }
+        if let Some(object) = object.filter(|_| group.holders > 0) {
+            self.orphans.add(context, row, object.facts);
+            return;
+        }
+        refer(context, row, None);
+        if was_there {
             context.deltas.push(Delta::GroupGone(GroupId::new(row)));
         }
-        if group.presence.references == 0 {
+        if context.names.groups[row].presence.references == 0 {
             context.names.groups.remove(row);
         }
+    }
+
+    /// Has the word of a group's object count, or that it has none, once no pod of it holds a place any more.
+    pub(super) fn left(&mut self, context: &mut Context, row: u32) {
+        if self.orphans.left(context, row) {
+            return;
+        }
+        let Some(object) = self.objects.get_mut(row) else { return };
+        if Account::of(&object.facts) == object.asked {
+            return;
+        }
+        let Account { queue, preemptible } = object.asked;
+        (object.facts.queue, object.facts.preemptible) = (queue, preemptible);
+        context.touched.push(row);
+        context.deltas.push(object.told(row, self.paused.contains(&row)));
+        refer(context, row, queue.map(Number::number));
     }
 
     /// Takes a priority class in.
@@ -276,6 +318,7 @@ impl Groups {
             object.facts.priority = priority;
             if object.preemptibility_derived {
                 object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+                object.asked.preemptible = object.facts.preemptible;
             }
             context.deltas.push(object.told(row, self.paused.contains(&row)));
         }

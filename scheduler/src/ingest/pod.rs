@@ -142,7 +142,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         containers: spec.containers.iter().chain(&spec.init_containers).collect(),
     };
     // Volumes are counted as claims too, and are none that a bind writes.
-    refer(context, row, &facts);
+    let left = refer(context, row, &facts);
     ingest.needs.tie(context, row, &mentions, &mut facts);
     remember(context, row, wire, &facts);
     sharing::tell(context, row, wire, &facts);
@@ -153,6 +153,9 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         ingest.releasing.insert(Releasing { stuck_at, pod: row, uid, facts: facts.clone() });
     }
     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+    if let Some(group) = left {
+        ingest.groups.left(context, group);
+    }
     version
 }
 
@@ -176,17 +179,20 @@ fn gone(ingest: &mut Ingest, row: u32) {
     let was_there = pod.presence.is_there;
     // It may be stale now, or all that was said of it done with.
     context.touched.extend(pod.group);
-    refer(context, row, &Pod::default());
+    let left = refer(context, row, &Pod::default());
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
     context.names.pods.remove(row);
     if was_there {
         context.deltas.push(Delta::PodGone(PodId::new(row)));
     }
+    if let Some(group) = left {
+        ingest.groups.left(context, group);
+    }
 }
 
-/// Moves the references of a pod's row to its group and node.
-fn refer(context: &mut Context, row: u32, facts: &Pod) {
+/// Moves the references of a pod's row to its group and node. Gives the group of which no pod holds a place any more.
+fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
     let group = match facts.owner {
         Owner::Group(group) => Some(group.number()),
         Owner::Foreign | Owner::Reservation => None,
@@ -194,6 +200,7 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) {
     let node = place(&facts.state).map(|place| place.node.number());
     let names = &mut context.names;
     let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
+    let left = names.hold(old_group.filter(|_| old_node.is_some()), group.filter(|_| node.is_some()));
     if old_group != group {
         if let Some(new) = group {
             names.groups[new].presence.references += 1;
@@ -223,6 +230,7 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) {
     names.pods[row].group = group;
     names.pods[row].node = node;
     refer_to_claims(context, row, &facts.claims);
+    left
 }
 
 fn refer_to_claims(context: &mut Context, row: u32, claims: &[ClaimId]) {

@@ -74,7 +74,7 @@ pub fn reason(asked: Asked<'_>) -> Option<Reason> {
     Some(match asked.why {
         Why::Satisfied => return None,
         Why::Nominated => {
-            Reason::new(1213, "Leaving", "it has its place, and waits until others have left it")
+            Reason::new(1213, "Leaving", "it has its place, and waits until pods that were told to stop are gone")
         }
         Why::Held => held(asked),
         Why::Gated => Reason::new(
