@@ -25,11 +25,9 @@ use super::Options;
 use super::environment::{Environment, Found, Source, Waiting, visible};
 use super::fault::Faults;
 use super::ledger::Ledger;
-use super::pod::{Pod, exit_code, requests, run_millis, waits_for_input};
+use super::pod::{Pod, exit_code, requests, run_millis, stop_millis, waits_for_input};
 use super::status::{Facts, ended, running};
 
-/// Time that containers take to stop after they were asked to, in simulated milliseconds.
-const STOP_MILLIS: u64 = 1000;
 /// Time between two looks at whether what somebody types to has ended.
 const LOOK: SignedDuration = SignedDuration::from_millis(200);
 /// The code of a process that ended on SIGTERM.
@@ -411,7 +409,8 @@ impl Kubelet {
         let entry = self.entries.get_mut(uid).expect("the caller found it");
         let grace = entry.pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
         let grace = u64::try_from(grace).unwrap_or(0).saturating_mul(1000);
-        let stop = *entry.stop.get_or_insert_with(|| after(now, grace.min(STOP_MILLIS), self.pace));
+        let takes = grace.min(stop_millis(&entry.pod));
+        let stop = *entry.stop.get_or_insert_with(|| after(now, takes, self.pace));
         if now < stop {
             return Step::Wait(stop);
         }

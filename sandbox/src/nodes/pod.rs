@@ -13,6 +13,9 @@ use serde_json::Value;
 pub const RUN_SECONDS: &str = "sandbox.kai.scheduler/run-seconds";
 /// The annotation that says which code a pod's containers exit with.
 pub const EXIT_CODE: &str = "sandbox.kai.scheduler/exit-code";
+/// The annotation that says for how many simulated seconds a pod's containers go on after they were asked to stop; they
+/// are killed at the end of its grace period all the same.
+pub const STOP_SECONDS: &str = "sandbox.kai.scheduler/stop-seconds";
 /// Simulated seconds that work runs when nothing says how long.
 pub const RUN_SECONDS_DEFAULT: u64 = 60;
 
@@ -326,6 +329,14 @@ pub fn run_millis(pod: &Pod, default_seconds: u64) -> Option<u64> {
         return None;
     }
     Some(default_seconds.saturating_mul(1000))
+}
+
+/// For how many simulated milliseconds a pod goes on after it was asked to stop.
+pub fn stop_millis(pod: &Pod) -> u64 {
+    /// Most programs end at once.
+    const DEFAULT: u64 = 1000;
+    let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(STOP_SECONDS));
+    annotation.and_then(|text| millis(text)).unwrap_or(DEFAULT)
 }
 
 /// Tells whether the first container runs what goes on reading, a shell or `cat`, and reads what is typed to it.
