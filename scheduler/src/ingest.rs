@@ -186,6 +186,13 @@ impl Ingest {
         self.groups.pause(&mut self.context, group, is_paused);
     }
 
+    /// Notes that a plan gives a pod a place, or that it did not get it: its group stays on its account meanwhile.
+    pub fn place(&mut self, pod: u32, is_placed: bool) {
+        if let Some(group) = self.context.names.place(pod, is_placed) {
+            self.groups.left(&mut self.context, group);
+        }
+    }
+
     /// Says when something changes by time alone.
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.releasing.next()

@@ -135,7 +135,7 @@ pub struct GroupRow {
     pub queue: Option<u32>,
     /// Its pods.
     pub pods: Vec<u32>,
-    /// Counts those of its pods that hold a place.
+    /// Counts those of its pods that hold a place, or were given one by a plan.
     pub holders: u32,
     /// Tells whether it names a topology, so that aliases matter.
     pub has_topology: bool,
@@ -165,6 +165,8 @@ pub struct PodRow {
     pub group: Option<u32>,
     /// Its node by number.
     pub node: Option<u32>,
+    /// A plan gave it a place, and its bind is under way.
+    pub is_placed: bool,
     /// It asks for a part of a GPU.
     pub is_fractional: bool,
     /// It is told of to who keeps shared GPUs.
@@ -345,6 +347,19 @@ impl Names {
         self.scratch.push('/');
         self.scratch.push_str(name);
         GroupId::new(self.groups.intern(&self.scratch))
+    }
+
+    /// Notes that a plan gives a pod a place, or that it did not get it. Gives its group where it was the last that held one.
+    pub fn place(&mut self, pod: u32, is_placed: bool) -> Option<u32> {
+        let old = self.held_for(pod);
+        self.pods[pod].is_placed = is_placed;
+        self.hold(old, self.held_for(pod))
+    }
+
+    /// The group for which a pod holds a place.
+    pub fn held_for(&self, pod: u32) -> Option<u32> {
+        let pod = &self.pods[pod];
+        pod.group.filter(|_| pod.node.is_some() || pod.is_placed)
     }
 
     /// Moves a pod that holds a place from one group to another. Gives the old one where it was the last that did.

@@ -419,6 +419,11 @@ impl Run {
     fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
         self.forget_groups();
         let steady = self.steady();
+        for change in &plan.changes {
+            if let Change::Place { pod, .. } = change {
+                self.ingest.place(pod.number(), true);
+            }
+        }
         let mut tasks = self.dispatch.tasks(&plan.changes, now, &mut self.ingest.context.names);
         self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
         let mut tasks = self.sharing.begin(tasks, &self.ingest.context.names);

@@ -62,13 +62,18 @@ fn create_pod() -> impl Strategy<Value = Value> {
     let zeros = prop_oneof![4 => Just(0_u32), 1 => Just(260)];
     let junk = prop_oneof![4 => Just(0_u32), 1 => Just(50_000)];
     let extra = prop_oneof![3 => Just(json!({})), 1 => mark()];
-    (0..NUMBERS, 0..NUMBERS, ask(), extra, zeros, junk).prop_map(
-        |(name, group, (gpus, part), extra, zeros, junk)| {
+    // Some go on for an hour after they were asked to stop.
+    let grace = prop_oneof![3 => Just(0_u32), 1 => Just(3_600)];
+    (0..NUMBERS, 0..NUMBERS, ask(), extra, (zeros, junk, grace)).prop_map(
+        |(name, group, (gpus, part), extra, (zeros, junk, grace))| {
             let mut metadata = json!({
                 "name": format!("pod-{name}"),
                 // Where it has no group the podgrouper makes one, in this queue.
                 "labels": {"kai.scheduler/queue": TENANT},
-                "annotations": {"pod-group-name": format!("group-{group}")},
+                "annotations": {
+                    "pod-group-name": format!("group-{group}"),
+                    "sandbox.kai.scheduler/stop-seconds": grace.to_string(),
+                },
             });
             if let Some(part) = part {
                 metadata["annotations"]["gpu-fraction"] = json!(part);
@@ -84,7 +89,7 @@ fn create_pod() -> impl Strategy<Value = Value> {
             let container = json!({"name": "main", "image": "busybox", "resources": {"limits": limits}});
             json!({"zeros": zeros, "junk-bytes": junk, "create": {
                 "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
-                "spec": {"schedulerName": "kai-scheduler", "terminationGracePeriodSeconds": 0, "containers": [container]},
+                "spec": {"schedulerName": "kai-scheduler", "terminationGracePeriodSeconds": grace, "containers": [container]},
             }})
         },
     )
@@ -112,24 +117,33 @@ fn edit_group() -> impl Strategy<Value = Value> {
         Just(json!({"priorityClassName": "inference"})),
         Just(json!({"priorityClassName": "train"})),
         Just(json!({"preemptibility": "non-preemptible"})),
+        // What waits there waits for ever; what runs stays where it was.
+        Just(json!({"queue": "nowhere"})),
+        Just(json!({"queue": TENANT})),
     ];
-    (0..NUMBERS, spec).prop_map(
-        |(name, spec)| json!({"patch": {format!("PodGroup/group-{name}"): {"spec": spec}}}),
-    )
+    let edit = prop_oneof![
+        6 => spec.prop_map(|spec| json!({"spec": spec})),
+        1 => Just(json!({"metadata": {"labels": {"kai.scheduler/node-pool": "elsewhere"}}})),
+        1 => Just(json!({"metadata": {"labels": {"kai.scheduler/node-pool": null}}})),
+        1 => Just(json!({"metadata": {"annotations": {"kai.scheduler/last-start-timestamp": "2999-01-01T00:00:00Z"}}})),
+    ];
+    (0..NUMBERS, edit)
+        .prop_map(|(name, edit)| json!({"patch": {format!("PodGroup/group-{name}"): edit}}))
 }
 
 /// One move of the tenant, as a story has it.
 fn one_move() -> impl Strategy<Value = Value> {
     let edit = (0..NUMBERS, mark())
         .prop_map(|(name, mark)| json!({"patch": {format!("Pod/pod-{name}"): {"metadata": mark}}}));
-    // Groups are not deleted: that takes their pods out of the account of the queue (`docs/threats.md`).
-    let delete = (0..NUMBERS).prop_map(|name| json!({"delete": [format!("Pod/pod-{name}")]}));
+    let delete = (0..NUMBERS, prop_oneof![4 => Just("Pod/pod"), 1 => Just("PodGroup/group")])
+        .prop_map(|(name, of)| json!({"delete": [format!("{of}-{name}")]}));
     let any = prop_oneof![
-        5 => create_pod().boxed(),
-        2 => create_group().boxed(),
-        4 => edit.boxed(),
-        1 => edit_group().boxed(),
-        2 => delete.boxed(),
+        10 => create_pod().boxed(),
+        4 => create_group().boxed(),
+        8 => edit.boxed(),
+        3 => edit_group().boxed(),
+        5 => delete.boxed(),
+        1 => Just(json!({"delete-all": ["Pod"]})).boxed(),
     ];
     any.prop_map(|mut one| {
         one["by-chance"] = json!(true);

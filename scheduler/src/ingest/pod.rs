@@ -200,7 +200,10 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
     let node = place(&facts.state).map(|place| place.node.number());
     let names = &mut context.names;
     let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
-    let left = names.hold(old_group.filter(|_| old_node.is_some()), group.filter(|_| node.is_some()));
+    let is_placed = names.pods[row].is_placed && node.is_none() && group == old_group;
+    let holds = node.is_some() || is_placed;
+    let left = names.hold(names.held_for(row), group.filter(|_| holds));
+    names.pods[row].is_placed = is_placed;
     if old_group != group {
         if let Some(new) = group {
             names.groups[new].presence.references += 1;
@@ -361,11 +364,12 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
     }
 }
 
-/// A pod with a node stays in the group that it was first seen in with one: its user may name another later, and what runs
+/// A pod with a node stays in the group that it was given it in, or first seen in with one: its user may name another later, and what runs
 /// stays on its queue's account. After a restart the API's word counts again.
 fn keep_member(context: &Context, row: u32, facts: &mut Pod) {
     let known = &context.names.pods[row];
-    if let (Some(group), Some(_), Some(_)) = (known.group, known.node, place(&facts.state)) {
+    let has_node = known.node.is_some() && place(&facts.state).is_some();
+    if let Some(group) = known.group.filter(|_| has_node || known.is_placed) {
         facts.owner = Owner::Group(GroupId::new(group));
     }
 }
