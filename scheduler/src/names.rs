@@ -12,6 +12,7 @@ use kai_engine::{
 };
 
 mod column;
+mod holders;
 mod maps;
 mod table;
 
@@ -131,8 +132,10 @@ pub struct GroupRow {
     pub presence: Presence,
     /// Its UID.
     pub uid: Box<str>,
-    /// Its queue by number.
+    /// Its queue by number: the one on whose account it is.
     pub queue: Option<u32>,
+    /// The queue that its object names, by number.
+    pub asked_queue: Option<u32>,
     /// Its pods.
     pub pods: Vec<u32>,
     /// Counts those of its pods that hold a place, or were given one by a plan.
@@ -347,32 +350,6 @@ impl Names {
         self.scratch.push('/');
         self.scratch.push_str(name);
         GroupId::new(self.groups.intern(&self.scratch))
-    }
-
-    /// Notes that a plan gives a pod a place, or that it did not get it. Gives its group where it was the last that held one.
-    pub fn place(&mut self, pod: u32, is_placed: bool) -> Option<u32> {
-        let old = self.held_for(pod);
-        self.pods[pod].is_placed = is_placed;
-        self.hold(old, self.held_for(pod))
-    }
-
-    /// The group for which a pod holds a place.
-    pub fn held_for(&self, pod: u32) -> Option<u32> {
-        let pod = &self.pods[pod];
-        pod.group.filter(|_| pod.node.is_some() || pod.is_placed)
-    }
-
-    /// Moves a pod that holds a place from one group to another. Gives the old one where it was the last that did.
-    pub fn hold(&mut self, old: Option<u32>, new: Option<u32>) -> Option<u32> {
-        if old == new {
-            return None;
-        }
-        if let Some(new) = new {
-            self.groups[new].holders += 1;
-        }
-        let left = &mut self.groups[old?].holders;
-        *left -= 1;
-        (*left == 0).then_some(old).flatten()
     }
 
     /// The number of a queue, whether it is there or not.

@@ -17,7 +17,7 @@ use serde_json::Value;
 mod account;
 
 use super::{
-    Context, Delta, GroupId, Kind, Timestamp, moment,
+    Context, Delta, GroupId, Kind, QueueId, Timestamp, moment,
     priority::{self, Priorities},
 };
 use account::{Account, Orphans};
@@ -173,7 +173,7 @@ impl Groups {
             account::keep(known, &mut facts);
         }
         self.orphans.found(context, row);
-        refer(context, row, facts.queue.map(Number::number));
+        refer(context, row, [facts.queue, asked.queue]);
         let mut presence = context.names.groups[row].presence;
         context.seen(Kind::PodGroup, &mut presence);
         let group = &mut context.names.groups[row];
@@ -260,7 +260,7 @@ impl Groups {
             self.orphans.add(context, row, object.facts);
             return;
         }
-        refer(context, row, None);
+        refer(context, row, [None, None]);
         if was_there {
             context.deltas.push(Delta::GroupGone(GroupId::new(row)));
         }
@@ -282,7 +282,7 @@ impl Groups {
         (object.facts.queue, object.facts.preemptible) = (queue, preemptible);
         context.touched.push(row);
         context.deltas.push(object.told(row, self.paused.contains(&row)));
-        refer(context, row, queue.map(Number::number));
+        refer(context, row, [queue, queue]);
     }
 
     /// Takes a priority class in.
@@ -358,16 +358,21 @@ impl Groups {
     }
 }
 
-/// Moves the reference of a group's row to its queue.
-fn refer(context: &mut Context, row: u32, queue: Option<u32>) {
-    let old = std::mem::replace(&mut context.names.groups[row].queue, queue);
-    if old == queue {
+/// Moves the references of a group's row to the queue that is told of it and to the one that its object names.
+fn refer(context: &mut Context, row: u32, queues: [Option<QueueId>; 2]) {
+    let queues = queues.map(|queue| queue.map(Number::number));
+    let group = &mut context.names.groups[row];
+    let old = [
+        std::mem::replace(&mut group.queue, queues[0]),
+        std::mem::replace(&mut group.asked_queue, queues[1]),
+    ];
+    if old == queues {
         return;
     }
-    if let Some(new) = queue {
+    for new in queues.into_iter().flatten() {
         context.names.queues[new].presence.references += 1;
     }
-    if let Some(old) = old {
+    for old in old.into_iter().flatten() {
         context.release_queue(old);
     }
 }

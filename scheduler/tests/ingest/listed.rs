@@ -277,7 +277,9 @@ fn what_was_told_is_what_a_full_list_would_tell() {
                 fresh.list(kind);
             }
             fresh.round();
-            prop_assert_eq!(world.says(), fresh.says());
+            if !case.remembers {
+                prop_assert_eq!(world.says(), fresh.says());
+            }
             prop_assert!(world.labels().is_superset(&fresh.labels()));
             // What is gone leaves nothing behind (L8).
             world.objects.clear();

@@ -2,7 +2,8 @@
 //!
 //! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
 //! and for a full list that holds nothing, `begun: Kind` and `ended: Kind` are around one that holds what stands between; `flush: true` lets the loop go round once, `used` is what queues used in
-//! the past, `paused` leaves a `group` of the namespace `ml` out or lets it back in, `aligned` is the resources that the
+//! the past, `paused` leaves a `group` of the namespace `ml` out or lets it back in, `placed` says of a `pod` by UID whether a
+//! plan gave it a place, `aligned` is the resources that the
 //! plugin `numa` ignores, or none where it is off), `flags` as on the command line, and `expect`, one line per delta.
 //! Only what differs from the default is printed.
 
@@ -31,13 +32,16 @@ use serde_json::{Value, json};
 use spoken::Spoken;
 use text::line;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct Case {
     title: String,
     #[serde(default)]
     flags: Vec<String>,
     objects: Vec<Value>,
+    /// What is told rests on what was there before.
+    #[serde(default)]
+    remembers: bool,
     expect: String,
 }
 
@@ -87,7 +91,7 @@ fn pod_that_asks(number: u32, request: &BTreeMap<String, &str>) -> Value {
 
 /// Compares what is told of pods that name many resources beside GPUs, but for the resources.
 fn check_many(objects: Vec<Value>, expect: &[&str]) {
-    let case = Case { title: String::new(), flags: Vec::new(), objects, expect: String::new() };
+    let case = Case { objects, ..Case::default() };
     let told = told(&case);
     let lines: Vec<String> = told
         .lines()
@@ -181,6 +185,11 @@ fn apply(ingest: &mut Ingest, object: &Value) {
     if let Some(listed) = object["listed"].as_str() {
         ingest.begin(kind(listed));
         ingest.end(kind(listed));
+        return;
+    }
+    if let (Some(placed), Some(pod)) = (object["placed"].as_bool(), object["pod"].as_str()) {
+        let pod = ingest.context.names.pods.find(pod).expect("a pod that was applied");
+        ingest.place(pod, placed);
         return;
     }
     if let (Some(paused), Some(group)) = (object["paused"].as_bool(), object["group"].as_str()) {

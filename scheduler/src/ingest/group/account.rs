@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 
 use kai_engine::Group;
 
-use super::{Context, Delta, GroupId, refer};
-use kai_engine::QueueId;
+use super::{Context, Delta, GroupId, QueueId, refer};
 
 /// The facts of a group that say on whose account its pods are, and whether others may have their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +47,7 @@ impl Orphans {
     pub(super) fn add(&mut self, context: &mut Context, row: u32, mut facts: Box<Group>) {
         facts.held = true;
         facts.staleness_grace = Some(-1);
+        refer(context, row, [facts.queue, None]);
         context.names.groups[row].presence.references += 1;
         context.deltas.push(Delta::Group(GroupId::new(row), facts.clone()));
         self.0.insert(row, facts);
@@ -65,7 +65,7 @@ impl Orphans {
         if self.0.remove(&row).is_none() {
             return false;
         }
-        refer(context, row, None);
+        refer(context, row, [None, None]);
         context.deltas.push(Delta::GroupGone(GroupId::new(row)));
         let presence = &mut context.names.groups[row].presence;
         presence.references -= 1;
