@@ -140,6 +140,8 @@ pub mod annotation {
     pub const SHARED_GPU_CONFIG_MAP: &str = "runai/shared-gpu-configmap";
     /// Kind of GPUs that a bound pod was given: see [`super::value::RECEIVED_REGULAR`] and its neighbours.
     pub const RECEIVED_RESOURCE_TYPE: &str = "received-resource-type";
+    /// The queue on whose account a pod was bound.
+    pub const BOUND_QUEUE: &str = "kai.scheduler/bound-queue";
     /// JSON `[{"zone":..,"amount":..}]`, foreseen by the scheduler.
     pub const NUMA_PREDICTED: &str = "kai.scheduler/numa-placement-predicted";
     /// JSON `[{"zone":..,"amount":..}]`, seen on the node.

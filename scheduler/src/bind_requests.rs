@@ -180,6 +180,7 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         name: Box::from(spec.pod_name.as_deref()?),
         node: Box::from(spec.selected_node.as_deref().filter(|node| !node.is_empty())?),
         received,
+        queue: None,
         labels: Vec::new(),
         claims: Vec::new(),
         volumes: Vec::new(),

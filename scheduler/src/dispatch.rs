@@ -95,6 +95,8 @@ impl Dispatch {
         let share = self.share(seat, &groups, grant, names);
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
+        let queue = names.pods[pod].group.map(|group| names.queue_of_group(group));
+        let queue = queue.filter(|queue| !queue.is_empty()).map(Box::from);
         let row = &mut names.pods[pod];
         // A condition of it that is not written yet will not be, and may have to be said again.
         row.edit(|extras| (extras.nominated, extras.said) = (None, None));
@@ -115,6 +117,7 @@ impl Dispatch {
                 Grant::Fraction { .. } => value::RECEIVED_FRACTION,
                 Grant::Mig => value::RECEIVED_MIG,
             },
+            queue,
             labels,
             claims: Vec::new(),
             volumes: Vec::new(),

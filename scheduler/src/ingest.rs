@@ -208,6 +208,7 @@ impl Ingest {
         kind.end(self);
         if matches!(kind, Kind::Pod | Kind::PodGroup) {
             self.groups.recall_starts(&mut self.context);
+            self.groups.listed(&mut self.context, kind);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use kai_api::names::{priority_class, resource};
+use kai_api::names::{annotation, priority_class, resource};
 use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
@@ -108,11 +108,17 @@ impl Controller {
     async fn pass(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
         let mut patches = Vec::new();
         for key in changed {
-            let Some(group) = self.store.group(&key) else {
-                self.groups.remove(&key);
+            let group = self.store.group(&key);
+            let (mut sums, bound) = self.sum(&key, group.as_deref()).await;
+            let Some(group) = group else {
+                if let Some(queue) = bound {
+                    sums.requested = sums.allocated.clone();
+                    self.groups.insert(key, (queue, self.sums.intern(Arc::new(sums))));
+                } else {
+                    self.groups.remove(&key);
+                }
                 continue;
             };
-            let sums = self.sum(&key, &group).await;
             let stored = &group.value()["status"]["resourcesStatus"];
             if let Some(patch) = sums.patch(stored) {
                 patches.push(StatusPatch {
@@ -122,7 +128,7 @@ impl Controller {
                 });
             }
             let queue = group.value()["spec"]["queue"].as_str().unwrap_or_default();
-            let queue = self.names.intern(queue.into());
+            let queue = bound.unwrap_or_else(|| self.names.intern(queue.into()));
             self.groups.insert(key, (queue, self.sums.intern(Arc::new(sums))));
         }
         patches.extend(self.queue_patches());
@@ -197,8 +203,10 @@ impl Controller {
         failed
     }
 
-    async fn sum(&self, key: &Key, group: &Object) -> Sums {
-        let mut sums = Sums::default();
+    /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
+    /// whatever its object says by now.
+    async fn sum(&self, key: &Key, group: Option<&Object>) -> (Sums, Option<Arc<str>>) {
+        let (mut sums, mut queue) = (Sums::default(), None);
         for pod in self.store.members(key) {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
@@ -207,15 +215,18 @@ impl Controller {
             sums.requested.add(&devices);
             if usage.is_allocated {
                 sums.allocated.add(&devices);
+                let bound =
+                    || self.store.pod(&pod)?.annotations.shared(annotation::BOUND_QUEUE).cloned();
+                queue = queue.or_else(bound);
             }
             if let Some(amount) = self.devices.share(&usage).await {
                 sums.allocated.add_one(resource::NVIDIA_GPU, amount);
             }
         }
-        if !self.is_preemptible(group) {
+        if group.is_some_and(|group| !self.is_preemptible(group)) {
             sums.non_preemptible = sums.allocated.clone();
         }
-        sums
+        (sums, queue)
     }
 
     /// Reads what the group says itself, else its priority class: values from 100 on are protected.

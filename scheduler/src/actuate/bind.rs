@@ -42,6 +42,8 @@ pub struct Bind {
     pub node: Box<str>,
     /// `received-resource-type`.
     pub received: &'static str,
+    /// The queue on whose account it is; none where that is not known.
+    pub queue: Option<Box<str>>,
     /// Labels to set, or to remove where there is no value, before the bind.
     pub labels: Vec<(Box<str>, Option<Box<str>>)>,
     /// Its resource claims, which get their devices before the bind.
@@ -213,6 +215,10 @@ impl Bind {
             },
             "target": { "apiVersion": "v1", "kind": "Node", "name": self.node },
         });
+        if let Some(queue) = &self.queue {
+            let key = kai_api::names::annotation::BOUND_QUEUE;
+            body["metadata"]["annotations"][key] = json!(queue);
+        }
         if let Some(zones) = &self.zones {
             let key = kai_api::names::annotation::NUMA_PREDICTED;
             body["metadata"]["annotations"][key] = json!(zones);

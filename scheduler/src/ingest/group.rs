@@ -20,12 +20,12 @@ use super::{
     Context, Delta, GroupId, Kind, QueueId, Timestamp, moment,
     priority::{self, Priorities},
 };
-use account::{Account, Orphans};
 use crate::{
     actuate::{Record, Stamps},
     names::{Column, Number},
     server::wire::{Meta, Text, milliseconds, null_as_default, uid_number},
 };
+use account::{Account, Bound, Orphans};
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;
 
@@ -91,6 +91,7 @@ pub struct Groups {
     /// Groups that are left out for a while, whatever their objects say.
     paused: BTreeSet<u32>,
     orphans: Orphans,
+    bound: Bound,
     priorities: Priorities,
 }
 
@@ -171,6 +172,8 @@ impl Groups {
         let asked = Account::of(&facts);
         if let Some(known) = self.known(row).filter(|_| context.names.groups[row].holders > 0) {
             account::keep(known, &mut facts);
+        } else if let Some(queue) = self.bound.take(row) {
+            facts.queue = Some(context.names.queue(&queue));
         }
         self.orphans.found(context, row);
         refer(context, row, [facts.queue, asked.queue]);
@@ -267,22 +270,6 @@ impl Groups {
         if context.names.groups[row].presence.references == 0 {
             context.names.groups.remove(row);
         }
-    }
-
-    /// Has the word of a group's object count, or that it has none, once no pod of it holds a place any more.
-    pub(super) fn left(&mut self, context: &mut Context, row: u32) {
-        if self.orphans.left(context, row) {
-            return;
-        }
-        let Some(object) = self.objects.get_mut(row) else { return };
-        if Account::of(&object.facts) == object.asked {
-            return;
-        }
-        let Account { queue, preemptible } = object.asked;
-        (object.facts.queue, object.facts.preemptible) = (queue, preemptible);
-        context.touched.push(row);
-        context.deltas.push(object.told(row, self.paused.contains(&row)));
-        refer(context, row, [queue, queue]);
     }
 
     /// Takes a priority class in.

@@ -142,6 +142,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         containers: spec.containers.iter().chain(&spec.init_containers).collect(),
     };
     // Volumes are counted as claims too, and are none that a bind writes.
+    let was_held_for = context.names.held_for(row);
     let left = refer(context, row, &facts);
     ingest.needs.tie(context, row, &mentions, &mut facts);
     remember(context, row, wire, &facts);
@@ -155,6 +156,11 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
     if let Some(group) = left {
         ingest.groups.left(context, group);
+    }
+    let held_for = context.names.held_for(row);
+    if let Some(group) = held_for.filter(|_| held_for != was_held_for) {
+        let queue = meta.annotations.value(annotation::BOUND_QUEUE);
+        ingest.groups.held(context, group, queue);
     }
     version
 }

@@ -73,9 +73,11 @@ pub fn reason(asked: Asked<'_>) -> Option<Reason> {
     let queue = asked.queue();
     Some(match asked.why {
         Why::Satisfied => return None,
-        Why::Nominated => {
-            Reason::new(1213, "Leaving", "it has its place, and waits until pods that were told to stop are gone")
-        }
+        Why::Nominated => Reason::new(
+            1213,
+            "Leaving",
+            "it has its place, and waits until pods that were told to stop are gone",
+        ),
         Why::Held => held(asked),
         Why::Gated => Reason::new(
             1208,

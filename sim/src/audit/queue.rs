@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kai_engine::{Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, PodState, QueueId, QueueLane};
+use kai_engine::{
+    Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, PodState, QueueId, QueueLane,
+};
 
 use super::{After, Spot};
 

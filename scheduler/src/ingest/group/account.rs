@@ -7,11 +7,12 @@
 //! # Source
 //! `docs/threats.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use kai_api::names::priority_class;
 use kai_engine::Group;
 
-use super::{Context, Delta, GroupId, QueueId, refer};
+use super::{Context, Delta, GroupId, Groups, Kind, Number, QueueId, refer};
 
 /// The facts of a group that say on whose account its pods are, and whether others may have their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +32,32 @@ pub(super) fn keep(known: &Group, facts: &mut Group) {
     facts.queue = known.queue;
     facts.preemptible |= known.preemptible;
     facts.last_start = known.last_start;
+}
+
+/// Queues for which pods of groups were bound whose objects were not seen yet, by the group's row.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    queues: BTreeMap<u32, Box<str>>,
+    /// Kinds that were listed: a group that was not seen once both were is not there.
+    listed: BTreeSet<Kind>,
+}
+
+impl Bound {
+    fn are_listed(&self) -> bool {
+        [Kind::Pod, Kind::PodGroup].iter().all(|kind| self.listed.contains(kind))
+    }
+
+    pub(super) fn note(&mut self, row: u32, queue: &str) {
+        self.queues.insert(row, Box::from(queue));
+    }
+
+    pub(super) fn take(&mut self, row: u32) -> Option<Box<str>> {
+        self.queues.remove(&row)
+    }
+
+    pub(super) fn all(&mut self) -> BTreeMap<u32, Box<str>> {
+        std::mem::take(&mut self.queues)
+    }
 }
 
 /// Groups whose objects are gone, of which pods hold places.
@@ -73,5 +100,66 @@ impl Orphans {
             context.names.groups.remove(row);
         }
         true
+    }
+}
+
+impl Groups {
+    /// Has a group be on the account of the queue that the first of its pods with a place was bound for: it was written on
+    /// the pod then, and the group's object may say something else by now, or be gone.
+    pub(in crate::ingest) fn held(&mut self, context: &mut Context, row: u32, queue: Option<&str>) {
+        let Some(queue) = queue.filter(|_| context.names.groups[row].holders == 1) else { return };
+        let Some(object) = self.objects.get_mut(row) else {
+            self.bound.note(row, queue);
+            if self.bound.are_listed() {
+                self.claim(context);
+            }
+            return;
+        };
+        let queue = context.names.queue(queue);
+        if object.facts.queue != Some(queue) {
+            object.facts.queue = Some(queue);
+            refer(context, row, [object.facts.queue, object.asked.queue]);
+            context.touched.push(row);
+            context.deltas.push(object.told(row, self.paused.contains(&row)));
+        }
+    }
+
+    /// Notes that pods or groups are listed.
+    pub(in crate::ingest) fn listed(&mut self, context: &mut Context, kind: Kind) {
+        self.bound.listed.insert(kind);
+        if self.bound.are_listed() {
+            self.claim(context);
+        }
+    }
+
+    /// Takes on groups whose pods were bound and whose objects are gone, once pods and groups are listed.
+    fn claim(&mut self, context: &mut Context) {
+        for (row, queue) in self.bound.all() {
+            let queue = Some(context.names.queue(&queue));
+            let facts = Group {
+                queue,
+                priority: priority_class::FALLBACK,
+                preemptible: true,
+                ..Group::default()
+            };
+            self.orphans.add(context, row, Box::new(facts));
+        }
+    }
+
+    /// Has the word of a group's object count, or that it has none, once no pod of it holds a place any more.
+    pub(in crate::ingest) fn left(&mut self, context: &mut Context, row: u32) {
+        self.bound.take(row);
+        if self.orphans.left(context, row) {
+            return;
+        }
+        let Some(object) = self.objects.get_mut(row) else { return };
+        if Account::of(&object.facts) == object.asked {
+            return;
+        }
+        let Account { queue, preemptible } = object.asked;
+        (object.facts.queue, object.facts.preemptible) = (queue, preemptible);
+        context.touched.push(row);
+        context.deltas.push(object.told(row, self.paused.contains(&row)));
+        refer(context, row, [queue, queue]);
     }
 }
