@@ -185,7 +185,14 @@ impl World {
             words[at..].sort_unstable();
             words.join(" ")
         };
-        let mut lines: Vec<String> = self.told.values().map(line).collect();
+        // One that counts on without an object is of history too.
+        let is_orphan = |delta: &&Delta| {
+            let Delta::Group(id, _) = delta else { return false };
+            let row = id.number();
+            names.groups[row].holders > 0 && self.ingest.groups.object(row).is_none()
+        };
+        let told = self.told.values().filter(|delta| !is_orphan(delta));
+        let mut lines: Vec<String> = told.map(line).collect();
         lines.retain(|line| !line.starts_with("class") || line.contains(" backs "));
         lines.sort();
         lines

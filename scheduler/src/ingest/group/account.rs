@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kai_api::names::priority_class;
 use kai_engine::Group;
 
-use super::{Context, Delta, GroupId, Groups, Kind, Number, QueueId, refer};
+use super::{Context, Delta, GroupId, Groups, Kind, QueueId, refer};
 
 /// The facts of a group that say on whose account its pods are, and whether others may have their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
