@@ -160,6 +160,7 @@ impl Write {
                 name,
                 node: Box::from("n1"),
                 received: "Regular",
+                queue: None,
                 labels: (self == Self::BindWithLabels)
                     .then(|| (Box::from("a"), Some(Box::from("b"))))
                     .into_iter()

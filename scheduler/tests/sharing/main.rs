@@ -260,6 +260,7 @@ impl World {
                 name: Box::from(&*placed.pod),
                 node: Box::from(&*placed.node),
                 received: "Fraction",
+                queue: None,
                 labels: Vec::new(),
                 claims: Vec::new(),
                 volumes: Vec::new(),
