@@ -297,6 +297,7 @@ impl Bind {
             name: Box::from(name),
             node: Box::from(node),
             received: "Regular",
+            queue: None,
             labels: Vec::new(),
             claims: Vec::new(),
             volumes: Vec::new(),
