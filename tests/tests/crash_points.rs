@@ -1,9 +1,9 @@
 //! Every story of `tests/live`, told anew for each death that a daemon can die in it: before a write, after it, and with its
 //! answer lost.
 //!
-//! A change is judged by a part of them, the same each time; `KAI_CRASH_EVERY=1` tells all but those of [`SELDOM`], and `KAI_LIVE=part` those of
-//! the stories whose name holds it. Of those on the embedded API server one in [`EVERY_REAL`] is told on a real
-//! kube-apiserver too, or as `KAI_CRASH_EVERY_REAL` says: there a minute takes a minute.
+//! A change is judged by a part of them, the same each time; `KAI_CRASH_EVERY=1` tells all but for most of those of
+//! [`SELDOM`], and `KAI_LIVE=part` those of the stories whose name holds it. Of those on the embedded API server one in
+//! [`EVERY_REAL`] is told on a real kube-apiserver too, or as `KAI_CRASH_EVERY_REAL` says: there a minute takes a minute.
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
