@@ -316,7 +316,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// What a pod that has a place costs its queues there.
+/// Sums what a pod that has a place costs its queues there.
 fn charge_of(state: &State, pod: PodId) -> Charge {
     let place = state.pods().status[pod].place.as_ref();
     let memory_mib = place.map_or(0, |place| state.nodes().gpus(place.node).memory_mib);

@@ -77,8 +77,8 @@ pub struct Sharing {
     later: Vec<(i64, Again)>,
     /// Holds what the engine has to be told.
     deltas: Vec<Delta>,
-    /// Binds that came to nothing.
-    failed: Vec<Failed>,
+    /// Binds that came to nothing, of one pod group each.
+    failed: Vec<Vec<Failed>>,
     /// Reservation pods that failed while nobody looked were asked for.
     has_swept: bool,
 }
@@ -373,9 +373,18 @@ impl Sharing {
         std::mem::take(&mut self.deltas)
     }
 
-    /// Binds that came to nothing since this was asked last.
+    /// Binds that came to nothing since this was asked last. Those of a group are kept back while a reservation pod may
+    /// have been made for one of them that the watch has not shown: the engine would give the GPU that it holds to others.
     pub fn take_failed(&mut self) -> Vec<Failed> {
-        std::mem::take(&mut self.failed)
+        let failed = std::mem::take(&mut self.failed);
+        let has_unseen = |one: &Failed| {
+            let devices = one.bind.share.iter().flat_map(|share| &share.devices);
+            devices.filter_map(|device| self.devices.get(device)).any(Device::has_unseen)
+        };
+        let (kept, settled) = failed.into_iter().partition(|all| all.iter().any(has_unseen));
+        self.failed = kept;
+        let settled: Vec<Vec<Failed>> = settled;
+        settled.into_iter().flatten().collect()
     }
 
     /// A device cannot be had: the binds that wait for it go back, each with its group.
@@ -384,9 +393,12 @@ impl Sharing {
         let (failed, waiting): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|one| one.devices.contains(&device));
         self.waiting = waiting;
-        for bind in failed.into_iter().flat_map(|one| one.binds) {
-            self.not_bound(bind.pod);
-            self.failed.push(Failed { bind, reason: String::from(reason), is_of_node });
+        for Waiting { binds, .. } in failed {
+            for bind in &binds {
+                self.not_bound(bind.pod);
+            }
+            let failed = |bind| Failed { bind, reason: String::from(reason), is_of_node };
+            self.failed.push(binds.into_iter().map(failed).collect());
         }
     }
 

@@ -147,6 +147,11 @@ impl Device {
         self.choose();
     }
 
+    /// Tells whether a reservation pod may be there that the watch has not shown yet.
+    pub(super) fn has_unseen(&self) -> bool {
+        self.reservation.is_none() && (self.is_writing || self.unseen == Unseen::Made)
+    }
+
     /// Nobody has to do with it.
     pub(super) fn is_idle(&self) -> bool {
         self.reservation.is_none()

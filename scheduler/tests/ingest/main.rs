@@ -39,7 +39,7 @@ struct Case {
     #[serde(default)]
     flags: Vec<String>,
     objects: Vec<Value>,
-    /// What is told rests on what was there before.
+    /// Tells whether what is told rests on what was there before.
     #[serde(default)]
     remembers: bool,
     expect: String,
