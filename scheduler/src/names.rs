@@ -154,6 +154,7 @@ pub struct TopologyRow {
 }
 
 /// Holds what is kept of a pod. There are as many as pods, so that what few have lies elsewhere.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
 pub struct PodRow {
     /// Tells whether it is there.
