@@ -101,7 +101,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context, run: Run) -> Result<
     match args.what {
         What::Gpus | What::Nodes => show(args, &args.list, args.watch, context).await,
         What::Queues => queues::top(queue, &args.list, args.watch, context).await,
-        What::Workloads => list::top(queue, &args.list, args.watch, context).await,
+        What::Workloads => Box::pin(list::top(queue, &args.list, args.watch, context)).await,
     }
 }
 
