@@ -45,6 +45,10 @@ pub fn group(case: &Case<'_>) -> Result<Desired, Stop> {
         None => by_kind(case)?,
     };
     label_node_pool(case, &mut desired);
+    if !case.settings.is_kai_v017() {
+        // What its owner says may be less than nothing, or more than the API holds.
+        desired.min_member = desired.min_member.clamp(0, i64::from(i32::MAX));
+    }
     Ok(desired)
 }
 

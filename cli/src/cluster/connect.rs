@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError, NamedCluster, NamedContext};
+use secrecy::ExposeSecret;
 
 use super::{Cluster, Place, TIMEOUT, failure::chain};
 use crate::globals::Globals;
@@ -94,6 +95,7 @@ impl Cluster {
             Err(e) => return Err(broken(&files, &e)),
         };
         override_by_flags(&mut config, globals)?;
+        check(&config, &files)?;
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         config.headers.push((http::header::USER_AGENT, AGENT));
         let timeout = match &globals.request_timeout {
@@ -206,6 +208,25 @@ fn override_by_flags(config: &mut kube::Config, globals: &Globals) -> Result<(),
     }
     if let Some(name) = &globals.tls_server_name {
         config.tls_server_name = Some(name.clone());
+    }
+    Ok(())
+}
+
+/// What the client takes for granted: an address with a scheme and a host, and credentials that fit into a header.
+fn check(config: &kube::Config, files: &[PathBuf]) -> Result<(), Problem> {
+    let problem = |what: String| {
+        let what = format!("failed to use the kubeconfig {}: {what}", named(files));
+        Problem::new(number::KUBECONFIG, Exit::Failure, what).fix("kubectl config view")
+    };
+    let server = &config.cluster_url;
+    if server.scheme().is_none() || server.host().is_none_or(str::is_empty) {
+        return Err(problem(format!(
+            "the server \"{server}\" is no address like https://HOST:PORT"
+        )));
+    }
+    let token = config.auth_info.token.as_ref().map(|token| token.expose_secret());
+    if token.is_some_and(|token| http::HeaderValue::from_str(token).is_err()) {
+        return Err(problem(String::from("the token has characters that no header may have")));
     }
     Ok(())
 }

@@ -24,11 +24,12 @@ pub(crate) fn ensure<'a>(object: &'a mut Value, pointer: &str) -> &'a mut Map<St
     let mut value = object;
     for key in pointer.split('/').skip(1) {
         let key = key.replace("~1", "/").replace("~0", "~");
+        let index = key.parse::<usize>().ok();
         value = match value {
-            Value::Array(items) => {
-                let index: usize = key.parse().expect("a pointer into a list is an index");
-                &mut items[index]
+            Value::Array(items) if index.is_some_and(|index| index < items.len()) => {
+                &mut items[index.expect("it was looked at")]
             }
+            // As a text or a number: what has no place for the key is none of those that it leads to.
             other => {
                 if !other.is_object() {
                     *other = Value::Object(Map::new());
