@@ -51,6 +51,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "it takes away the second device, and which one a pod gets is another one after a death",
     ),
     (
+        "attack-promises-of-bound-pods",
+        "that a group could be evicted when it started is written nowhere, and a scheduler that starts anew believes its object",
+    ),
+    (
         "attack-flood-of-annotations",
         "its deaths are those of one pod a hundred times, and each run of it takes seconds",
     ),
