@@ -24,24 +24,21 @@ pub(crate) fn ensure<'a>(object: &'a mut Value, pointer: &str) -> &'a mut Map<St
     let mut value = object;
     for key in pointer.split('/').skip(1) {
         let key = key.replace("~1", "/").replace("~0", "~");
-        let index = key.parse::<usize>().ok();
-        value = match value {
-            Value::Array(items) if index.is_some_and(|index| index < items.len()) => {
-                &mut items[index.expect("it was looked at")]
-            }
-            // As a text or a number: what has no place for the key is none of those that it leads to.
-            other => {
-                if !other.is_object() {
-                    *other = Value::Object(Map::new());
-                }
-                let map = other.as_object_mut().expect("just made one");
-                if key == "metadata" && !map.contains_key(&key) {
-                    // Where everybody looks for it: in front of the spec.
-                    map.shift_insert(0, key.clone(), Value::Null);
-                }
-                map.entry(key).or_insert(Value::Null)
-            }
-        };
+        let index = key.parse::<usize>().ok().filter(|index| value.get(*index).is_some());
+        if let Some(index) = index {
+            value = &mut value[index];
+            continue;
+        }
+        // A list has no place for the key either.
+        if !value.is_object() {
+            *value = Value::Object(Map::new());
+        }
+        let map = value.as_object_mut().expect("just made one");
+        if key == "metadata" && !map.contains_key(&key) {
+            // Where everybody looks for it: in front of the spec.
+            map.shift_insert(0, key.clone(), Value::Null);
+        }
+        value = map.entry(key).or_insert(Value::Null);
     }
     if !value.is_object() {
         *value = Value::Object(Map::new());
