@@ -224,7 +224,7 @@ fn check(config: &kube::Config, files: &[PathBuf]) -> Result<(), Problem> {
             "the server \"{server}\" is no address like https://HOST:PORT"
         )));
     }
-    let token = config.auth_info.token.as_ref().map(|token| token.expose_secret());
+    let token = config.auth_info.token.as_ref().map(ExposeSecret::expose_secret);
     if token.is_some_and(|token| http::HeaderValue::from_str(token).is_err()) {
         return Err(problem(String::from("the token has characters that no header may have")));
     }
