@@ -212,7 +212,7 @@ fn override_by_flags(config: &mut kube::Config, globals: &Globals) -> Result<(),
     Ok(())
 }
 
-/// What the client takes for granted: an address with a scheme and a host, and credentials that fit into a header.
+/// Checks what the client takes for granted: an address with a scheme and a host, and credentials that fit into a header.
 fn check(config: &kube::Config, files: &[PathBuf]) -> Result<(), Problem> {
     let problem = |what: String| {
         let what = format!("failed to use the kubeconfig {}: {what}", named(files));

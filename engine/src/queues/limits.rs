@@ -71,7 +71,9 @@ pub(crate) fn waits_for_leaving(
     given: impl FnOnce() -> Charge,
 ) -> bool {
     let queue = state.groups()[group].facts.as_ref().and_then(|facts| facts.queue);
-    let Some(queue) = queue else { return false };
+    let Some(queue) = queue.filter(|queue| state.queues().rows[*queue].limited) else {
+        return false;
+    };
     let path = || state.queues().path(queue).map(|at| &state.queues().rows[at]);
     if path().all(|row| row.leaving.is_zero()) {
         return false;
