@@ -12,18 +12,22 @@ fn leaving() -> World {
     )
 }
 
+/// Says what becomes of a group of so many GPUs that comes then.
+fn comes(world: &mut World, gpus: u32) -> String {
+    add(world, &format!("groups: {{ new: {{ queue: q, gpus: {gpus} }} }}"));
+    decide(world, 0).swap_remove(0)
+}
+
 /// Whoever deletes its pods and gives them hours to leave has no more than the limit of its queue meanwhile.
 #[test]
 fn what_leaves_counts_against_a_limit_until_it_is_gone() {
     let mut world = leaving();
-    add(&mut world, "groups: { new: { queue: q, gpus: 2 } }");
     // It waits beside room that is free.
-    let first = decide(&mut world, 0);
-    assert!(first[0].starts_with("nominate new on "), "{first:?}");
+    let first = comes(&mut world, 2);
+    assert!(first.starts_with("nominate new on "), "{first}");
     add(&mut world, "queues: { other: { quota: 1 } }");
     assert_eq!(decide(&mut world, 1000), ["idle"]);
-    let old = pod(&world, "old");
-    world.tell(Delta::PodGone(old));
+    gone(&mut world, &["old"]);
     let last = decide(&mut world, 2000);
     assert!(last[0].starts_with("place new on "), "{last:?}");
 }
@@ -31,8 +35,6 @@ fn what_leaves_counts_against_a_limit_until_it_is_gone() {
 /// A limit on GPUs keeps nobody waiting who asks for none.
 #[test]
 fn a_limit_that_is_not_asked_for_keeps_nobody_waiting() {
-    let mut world = leaving();
-    add(&mut world, "groups: { new: { queue: q, gpus: 0 } }");
-    let first = decide(&mut world, 0);
-    assert!(first[0].starts_with("place new on "), "{first:?}");
+    let first = comes(&mut leaving(), 0);
+    assert!(first.starts_with("place new on "), "{first}");
 }

@@ -243,9 +243,10 @@ impl Groups {
         }
     }
 
-    /// Finds what is known of a group, whether its object is still there or not.
+    /// Finds what an object said of a group, whether it is still there or not.
     fn known(&self, row: u32) -> Option<&Group> {
-        self.objects.get(row).map(|object| &*object.facts).or_else(|| self.orphans.get(row))
+        let orphan = || self.orphans.get(row).filter(|_| !self.bound.has(row));
+        self.objects.get(row).map(|object| &*object.facts).or_else(orphan)
     }
 
     fn gone(&mut self, context: &mut Context, row: u32) {

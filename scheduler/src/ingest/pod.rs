@@ -206,7 +206,8 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
     let node = place(&facts.state).map(|place| place.node.number());
     let names = &mut context.names;
     let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
-    let is_placed = names.pods[row].is_placed && node.is_none() && group == old_group;
+    let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
+    let is_placed = names.pods[row].is_placed && waits && group == old_group;
     let holds = node.is_some() || is_placed;
     let left = names.hold(names.held_for(row), group.filter(|_| holds));
     names.pods[row].is_placed = is_placed;
@@ -370,8 +371,8 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
     }
 }
 
-/// A pod with a node stays in the group that it was given it in, or first seen in with one: its user may name another later, and what runs
-/// stays on its queue's account. After a restart the API's word counts again.
+/// A pod with a node stays in the group that it was given it in, or first seen in with one: its user may name another later,
+/// and what runs stays on its queue's account. After a restart the API's word counts again.
 fn keep_member(context: &Context, row: u32, facts: &mut Pod) {
     let known = &context.names.pods[row];
     let has_node = known.node.is_some() && place(&facts.state).is_some();

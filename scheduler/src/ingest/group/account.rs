@@ -55,8 +55,8 @@ impl Bound {
         self.queues.remove(&row)
     }
 
-    pub(super) fn all(&mut self) -> BTreeMap<u32, Box<str>> {
-        std::mem::take(&mut self.queues)
+    pub(super) fn has(&self, row: u32) -> bool {
+        self.queues.contains_key(&row)
     }
 }
 
@@ -111,7 +111,7 @@ impl Groups {
         let Some(object) = self.objects.get_mut(row) else {
             self.bound.note(row, queue);
             if self.bound.are_listed() {
-                self.claim(context);
+                self.claim(context, row);
             }
             return;
         };
@@ -128,22 +128,21 @@ impl Groups {
     pub(in crate::ingest) fn listed(&mut self, context: &mut Context, kind: Kind) {
         self.bound.listed.insert(kind);
         if self.bound.are_listed() {
-            self.claim(context);
+            let rows: Vec<u32> = self.bound.queues.keys().copied().collect();
+            rows.into_iter().for_each(|row| self.claim(context, row));
         }
     }
 
-    /// Takes on groups whose pods were bound and whose objects are gone, once pods and groups are listed.
-    fn claim(&mut self, context: &mut Context) {
-        for (row, queue) in self.bound.all() {
-            let queue = Some(context.names.queue(&queue));
-            let facts = Group {
-                queue,
-                priority: priority_class::FALLBACK,
-                preemptible: true,
-                ..Group::default()
-            };
-            self.orphans.add(context, row, Box::new(facts));
+    /// Takes on a group whose pods were bound and whose object was not seen. Nobody knows whether they may be evicted: they
+    /// are not, and the object decides should it come.
+    fn claim(&mut self, context: &mut Context, row: u32) {
+        let Some(queue) = self.bound.queues.get(&row) else { return };
+        if self.orphans.get(row).is_some() {
+            return;
         }
+        let queue = Some(context.names.queue(queue));
+        let facts = Group { queue, priority: priority_class::FALLBACK, ..Group::default() };
+        self.orphans.add(context, row, Box::new(facts));
     }
 
     /// Has the word of a group's object count, or that it has none, once no pod of it holds a place any more.
