@@ -129,7 +129,9 @@ impl Groups {
         self.bound.listed.insert(kind);
         if self.bound.are_listed() {
             let rows: Vec<u32> = self.bound.queues.keys().copied().collect();
-            rows.into_iter().for_each(|row| self.claim(context, row));
+            for row in rows {
+                self.claim(context, row);
+            }
         }
     }
 
