@@ -75,7 +75,7 @@ impl Selector {
             Ok(Value::Bool(true)) => Verdict::Holds,
             Ok(_) | Err(_) => Verdict::Fails,
         };
-        (verdict, cost::BASE + budget.spent())
+        (verdict, budget.spent())
     }
 }
 

@@ -14,6 +14,8 @@ use kube_cel::cel::{Context, ExecutionError, extractors::Arguments, objects::Key
 pub(super) const CALL: &str = "@call";
 /// Charges for a value and hands it on.
 pub(super) const VALUE: &str = "@value";
+/// Charges for what a loop goes over and hands it on, the keys of a map in their order.
+pub(super) const ORDERED: &str = "@ordered";
 /// Charges for one step of a loop: how many nodes the step has, what it gathered and the entry it looks at.
 pub(super) const STEP: &str = "@step";
 
@@ -34,8 +36,10 @@ pub(super) struct Budget {
 }
 
 impl Budget {
+    /// A budget of which [`BASE`] is spent.
     pub(super) fn new(max: u64) -> Self {
-        Self { max, spent: Arc::default(), is_spent: Arc::default() }
+        let is_spent = Arc::new(AtomicBool::new(BASE > max));
+        Self { max, spent: Arc::new(AtomicU64::new(BASE)), is_spent }
     }
 
     /// Adds the functions that charge.
@@ -54,6 +58,11 @@ impl Budget {
         context.add_function(VALUE, move |Arguments(all): Arguments| {
             budget.charge(all.iter().map(size).sum())?;
             Ok(all.first().cloned().unwrap_or(Value::Null))
+        });
+        let budget = self.clone();
+        context.add_function(ORDERED, move |Arguments(all): Arguments| {
+            budget.charge(all.iter().map(size).sum())?;
+            Ok(all.first().map_or(Value::Null, ordered))
         });
         let budget = self.clone();
         context.add_function(STEP, move |Arguments(all): Arguments| {
@@ -81,6 +90,14 @@ impl Budget {
     }
 }
 
+/// The keys of a map in their order, which the map itself does not keep; any other value as it is.
+fn ordered(value: &Value) -> Value {
+    let Value::Map(map) = value else { return value.clone() };
+    let mut keys: Vec<&Key> = map.map.keys().collect();
+    keys.sort_unstable();
+    Value::from(keys.into_iter().map(Value::from).collect::<Vec<Value>>())
+}
+
 /// Works out what a call costs, by its arguments.
 fn call(name: &str, arguments: &[Value]) -> u64 {
     let sum: u64 = arguments.iter().map(size).sum();
@@ -103,14 +120,37 @@ fn call(name: &str, arguments: &[Value]) -> u64 {
     (1 + sum).saturating_add(more)
 }
 
-/// Refuses regular expressions that are large once they are compiled, whatever their text.
+/// Refuses regular expressions that are large once they are compiled, whatever their text, and to print a map, whose
+/// entries would come in any order.
 fn check(name: &str, arguments: &[Value]) -> Result<(), ExecutionError> {
+    if name == "format" && arguments.iter().any(has_map) {
+        return Err(ExecutionError::function_error(name, "it prints no map"));
+    }
     let is_regex = matches!(name, "matches" | "find" | "findAll");
     if let (true, Some(Value::String(pattern))) = (is_regex, arguments.get(1)) {
         let built = regex::RegexBuilder::new(pattern).size_limit(REGEX_BYTES_MAX).build();
         built.map_err(|error| ExecutionError::function_error(name, error))?;
     }
     Ok(())
+}
+
+/// Tells whether a map of several entries is in a value.
+fn has_map(value: &Value) -> bool {
+    match value {
+        Value::Map(map) => map.map.len() > 1 || map.map.values().any(has_map),
+        Value::List(all) => all.iter().any(has_map),
+        Value::Function(..)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Bool(_)
+        | Value::String(_)
+        | Value::Bytes(_)
+        | Value::Duration(_)
+        | Value::Timestamp(_)
+        | Value::Opaque(_)
+        | Value::Null => false,
+    }
 }
 
 /// Steps that handing a value on takes.

@@ -13,7 +13,7 @@ use kube_cel::cel::{
 };
 
 use super::{
-    cost::{CALL, STEP, VALUE},
+    cost::{CALL, ORDERED, STEP, VALUE},
     extent::count,
 };
 
@@ -97,7 +97,7 @@ fn stepwise(looped: &ComprehensionExpr) -> Result<ComprehensionExpr, String> {
         ],
     );
     Ok(ComprehensionExpr {
-        iter_range: metered(&looped.iter_range)?,
+        iter_range: function(ORDERED, vec![metered(&looped.iter_range)?]),
         accu_init: metered(&looped.accu_init)?,
         loop_cond: metered(&looped.loop_cond)?,
         loop_step: guarded(charge, metered(&looped.loop_step)?),

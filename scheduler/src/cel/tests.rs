@@ -71,6 +71,25 @@ fn selectors_see_drivers_attributes_and_capacities() {
     }
 }
 
+/// Goes over the keys of a map in their order, so that an expression has one meaning and one cost.
+#[test]
+fn maps_have_an_order() {
+    for expression in [
+        "{'b': 1, 'a': 2, 'c': 3}.map(k, k).join('') == 'abc'",
+        "{'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa': 1, 'b': 2, 'cc': 3}.exists(k, k.size() == 1)",
+        "!{'b': 1, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa': 2, 'cc': 3}.all(k, k.size() == 2)",
+        "'%s'.format([{'a': 1}]).size() > 0",
+        "{2: 'two', 1: 'one'}.map(k, k)[0] == 1",
+    ] {
+        let first = judge(expression, COST_MAX);
+        assert_eq!(first.0, Verdict::Holds, "{expression}");
+        for _ in 0..16 {
+            assert_eq!(judge(expression, COST_MAX), first, "{expression}");
+        }
+    }
+    assert_eq!(judge("'%s'.format([{'a': 1, 'b': 2}]) != ''", COST_MAX).0, Verdict::Fails);
+}
+
 /// Bounds what the interpreter does by what is charged, in whatever way it is made large.
 #[test]
 fn what_is_costly_is_stopped() {
