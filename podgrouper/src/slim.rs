@@ -65,8 +65,10 @@ const METADATA: Kept = Kept::Fields(
 pub(crate) struct PodShape;
 
 const REQUESTS: Kept = Kept::Fields(&[("requests", Kept::Whole)], &Kept::Nothing);
-const CONTAINERS: Kept =
-    Kept::Fields(&[("resources", REQUESTS), ("restartPolicy", Kept::Whole)], &Kept::Nothing);
+const CONTAINERS: Kept = Kept::Fields(
+    &[("name", Kept::Whole), ("resources", REQUESTS), ("restartPolicy", Kept::Whole)],
+    &Kept::Nothing,
+);
 const POD_SPEC: Kept = Kept::Fields(
     &[
         ("containers", CONTAINERS),
@@ -82,16 +84,30 @@ const POD_SPEC: Kept = Kept::Fields(
     &Kept::Nothing,
 );
 const CONDITIONS: Kept = Kept::Fields(
-    &[("lastTransitionTime", Kept::Whole), ("status", Kept::Whole), ("type", Kept::Whole)],
+    &[
+        ("lastTransitionTime", Kept::Whole),
+        ("reason", Kept::Whole),
+        ("status", Kept::Whole),
+        ("type", Kept::Whole),
+    ],
     &Kept::Nothing,
 );
 const TERMINATED: Kept = Kept::Fields(&[("finishedAt", Kept::Whole)], &Kept::Nothing);
 const STATE: Kept = Kept::Fields(&[("terminated", TERMINATED)], &Kept::Nothing);
-const CONTAINER_STATUSES: Kept = Kept::Fields(&[("state", STATE)], &Kept::Nothing);
+const CONTAINER_STATUSES: Kept = Kept::Fields(
+    &[
+        ("allocatedResources", Kept::Whole),
+        ("name", Kept::Whole),
+        ("resources", REQUESTS),
+        ("state", STATE),
+    ],
+    &Kept::Nothing,
+);
 const POD_STATUS: Kept = Kept::Fields(
     &[
         ("conditions", CONDITIONS),
         ("containerStatuses", CONTAINER_STATUSES),
+        ("initContainerStatuses", CONTAINER_STATUSES),
         ("phase", Kept::Whole),
         ("resourceClaimStatuses", Kept::Whole),
         ("startTime", Kept::Whole),
@@ -310,7 +326,9 @@ mod tests {
                 "resourceClaims": [{"name": "r", "resourceClaimName": "c"}],
                 "volumes": [{"name": "v"}]},
             "status": {"phase": "Pending", "podIP": "10.0.0.1", "conditions": [
-                {"type": "PodScheduled", "status": "True", "message": "long"}]},
+                {"type": "PodScheduled", "status": "True", "message": "long"},
+                {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+                "containerStatuses": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "0.5"}}}]},
         });
         let slim = read::<PodShape>(&pod).into_object(&Gvk::new("v1", "Pod"));
         assert_eq!(Pod::from_object(&slim), Pod::from_value(&pod));

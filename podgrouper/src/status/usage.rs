@@ -56,7 +56,7 @@ impl Usage {
     }
 
     fn given(pod: &Value, is_allocated: bool) -> Self {
-        let requests = effective_request(&pod["spec"]);
+        let requests = request(&pod["spec"], &Given::of(&pod["status"]));
         let mut usage = Self {
             requested: requests.clone(),
             allocated: if is_allocated { requests } else { Totals::default() },
@@ -111,12 +111,15 @@ fn is_scheduled(pod: &Value) -> bool {
 /// Sums what the pod takes of a node: its containers and sidecars together, or an init container with the sidecars
 /// before it where that is more; and the overhead. Requests of the pod itself win.
 pub(crate) fn effective_request(spec: &Value) -> Totals {
+    request(spec, &Given::default())
+}
+
+fn request(spec: &Value, given: &Given<'_>) -> Totals {
     let rows = |key: &str| spec[key].as_array().map_or(&[][..], Vec::as_slice);
-    let requests = |container: &Value| Totals::from_value(&container["resources"]["requests"]);
     let mut sidecars = Totals::default();
     let mut peak = Totals::default();
     for container in rows("initContainers") {
-        let own = requests(container);
+        let own = given.requests(container);
         if container["restartPolicy"] == "Always" {
             sidecars.add(&own);
             peak.raise(&sidecars);
@@ -128,7 +131,7 @@ pub(crate) fn effective_request(spec: &Value) -> Totals {
     }
     let mut total = sidecars;
     for container in rows("containers") {
-        total.add(&requests(container));
+        total.add(&given.requests(container));
     }
     total.raise(&peak);
     for (name, amount) in Totals::from_value(&spec["resources"]["requests"]).iter() {
@@ -136,6 +139,43 @@ pub(crate) fn effective_request(spec: &Value) -> Totals {
     }
     total.add(&Totals::from_value(&spec["overhead"]));
     total.without_zeros()
+}
+
+/// What the kubelet of a pod has given its containers, which differs from what they ask for while they are resized.
+#[derive(Default)]
+struct Given<'a> {
+    statuses: Vec<&'a Value>,
+    /// It will never give what they ask for.
+    is_infeasible: bool,
+}
+
+impl<'a> Given<'a> {
+    fn of(status: &'a Value) -> Self {
+        let rows = |key: &str| status[key].as_array().into_iter().flatten();
+        let is_infeasible =
+            |row: &Value| row["type"] == "PodResizePending" && row["reason"] == "Infeasible";
+        Self {
+            statuses: rows("containerStatuses").chain(rows("initContainerStatuses")).collect(),
+            is_infeasible: rows("conditions").any(is_infeasible),
+        }
+    }
+
+    /// What a container takes, as the scheduler counts it. Source: docs/behaviour.md 2.2.
+    fn requests(&self, container: &Value) -> Totals {
+        let mut own = Totals::from_value(&container["resources"]["requests"]);
+        let mut statuses = self.statuses.iter().filter(|status| status["resources"].is_object());
+        let status = statuses.find(|status| status["name"] == container["name"]);
+        let Some(status) = status else { return own };
+        let mut given = Totals::from_value(&status["resources"]["requests"]);
+        given.raise(&Totals::from_value(&status["allocatedResources"]));
+        for name in [resource::CPU, resource::MEMORY] {
+            let amount = |of: &Totals| of.get(name).unwrap_or_default();
+            if self.is_infeasible || amount(&given) > amount(&own) {
+                own.set(name, amount(&given));
+            }
+        }
+        own
+    }
 }
 
 fn claims(pod: &Value) -> Vec<String> {
@@ -178,6 +218,22 @@ mod tests {
             "initContainers": [sidecar, container("1")], "containers": [container("500m")],
             "overhead": {"cpu": "10m"}}});
         check(&pod, json!({"cpu": "1210m"}), json!({"cpu": "1210m"}));
+    }
+
+    #[test]
+    fn what_is_resized_counts_as_its_kubelet_gives_it() {
+        let pod = |asked: &str, given: &str, reason: &str| {
+            let mut own = container(asked);
+            own["name"] = json!("c");
+            json!({"spec": {"containers": [own]}, "status": {"phase": "Running",
+                "conditions": [{"type": "PodResizePending", "status": "True", "reason": reason}],
+                "containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": given}}}]}})
+        };
+        for (asked, given, reason, counts) in
+            [("4", "1", "Deferred", "4"), ("1", "4", "", "4"), ("400", "1", "Infeasible", "1")]
+        {
+            check(&pod(asked, given, reason), json!({"cpu": counts}), json!({"cpu": counts}));
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod sharing;
 
 use super::{
     Context, Delta, Ingest, Kind, NodeId, PodId, moment,
-    request::{Amounts, Asking, Container, Requirements, amounts},
+    request::{Amounts, Asking, Container, ContainerStatus, Requirements, amounts},
     storage::needs::{Mentions, WireVolume},
 };
 use gpu::gpu_request;
@@ -66,13 +66,18 @@ impl Wire<'_> {
     }
 }
 
-impl<'a> Spec<'a> {
+impl<'a> Wire<'a> {
     fn asking(&self) -> Asking<'_, 'a> {
+        let (spec, status) = (&self.spec, &self.status);
+        let is_infeasible =
+            |one: &Condition<'_>| &*one.kind == "PodResizePending" && &*one.reason == "Infeasible";
         Asking {
-            containers: &self.containers,
-            init_containers: &self.init_containers,
-            overhead: &self.overhead,
-            pod: &self.resources.requests,
+            containers: &spec.containers,
+            init_containers: &spec.init_containers,
+            overhead: &spec.overhead,
+            pod: &spec.resources.requests,
+            given: [&status.container_statuses, &status.init_container_statuses],
+            is_infeasible: status.conditions.iter().any(is_infeasible),
         }
     }
 }
@@ -101,6 +106,10 @@ pub(super) struct Status<'a> {
     /// Claims that were made from templates; one without a name is not needed.
     #[serde(borrow, deserialize_with = "null_as_default")]
     resource_claim_statuses: Vec<PodClaim<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    container_statuses: Vec<ContainerStatus<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    init_container_statuses: Vec<ContainerStatus<'a>>,
     #[serde(borrow, rename = "extendedResourceClaimStatus")]
     extended: Option<PodClaim<'a>>,
 }
@@ -288,9 +297,8 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let is_fractional =
         matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
     let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
-    let maps = (is_fractional && waits)
-        .then(|| gpu::maps(&meta.annotations, &wire.spec.asking()))
-        .flatten();
+    let maps =
+        (is_fractional && waits).then(|| gpu::maps(&meta.annotations, &wire.asking())).flatten();
     let namespace = context.names.shared(&meta.namespace);
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
@@ -362,7 +370,7 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }
-    let asking = wire.spec.asking();
+    let asking = wire.asking();
     let problem = asking.uncounted(context);
     let is_off = context.rules.is_sharing_off;
     let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking, is_off));
@@ -456,7 +464,7 @@ fn rank(labels: &Pairs<'_>) -> PodRank {
 fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let spec = &wire.spec;
     let context = &mut ingest.context;
-    let whole = spec.asking().request(context);
+    let whole = wire.asking().request(context);
     let gpu = gpu_request(context, &wire.metadata.annotations, &whole);
     let overhead = amounts(context, &spec.overhead);
     let is_plain = |(lane, _): &(Lane, i64)| {

@@ -156,6 +156,18 @@ pub(super) struct Container<'a> {
     pub(super) env_from: Vec<VariableSource<'a>>,
 }
 
+/// Holds what a kubelet has given to a container, which may be more or less than is asked for once a pod is resized.
+#[derive(Deserialize, Default, Debug)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ContainerStatus<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    resources: Option<Requirements<'a>>,
+    #[serde(borrow)]
+    allocated_resources: Amounts<'a>,
+}
+
 /// Something that refers to another by its name.
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
@@ -209,9 +221,13 @@ pub(super) struct Asking<'w, 'a> {
     pub(super) overhead: &'w Amounts<'a>,
     /// `spec.resources`, which replaces the sum for what it names.
     pub(super) pod: &'w Amounts<'a>,
+    /// Statuses of containers and of init containers.
+    pub(super) given: [&'w [ContainerStatus<'a>]; 2],
+    /// The kubelet has said that it will never give what a resize asks for.
+    pub(super) is_infeasible: bool,
 }
 
-impl Asking<'_, '_> {
+impl<'a> Asking<'_, 'a> {
     /// The request of the whole pod.
     ///
     /// # Source
@@ -219,12 +235,12 @@ impl Asking<'_, '_> {
     pub(super) fn request(&self, context: &mut Context) -> Resources {
         let mut running = Resources::default();
         for container in self.containers {
-            add(&mut running, &amounts(context, &container.resources.requests));
+            add(&mut running, &self.of(context, container));
         }
         let mut sidecars = Resources::default();
         let mut peak = Resources::default();
         for container in self.init_containers {
-            let mut own = amounts(context, &container.resources.requests);
+            let mut own = self.of(context, container);
             if &*container.restart_policy == "Always" {
                 add(&mut sidecars, &own);
             } else {
@@ -239,6 +255,28 @@ impl Asking<'_, '_> {
         }
         add(&mut running, &amounts(context, self.overhead));
         running
+    }
+
+    /// What a container takes: the most of what it asks for and what the kubelet has given it, until both are the same; what
+    /// it was given alone, where it will never be given more. Only CPU and memory can change while it runs.
+    ///
+    /// # Source
+    /// KEP-1287, "Scheduler and API server interaction".
+    fn of(&self, context: &mut Context, container: &Container<'a>) -> Resources {
+        let mut own = amounts(context, &container.resources.requests);
+        let mut statuses = self.given.into_iter().flatten();
+        let status = statuses.find(|status| *status.name == *container.name);
+        let Some(status) = status else { return own };
+        let Some(actual) = &status.resources else { return own };
+        let mut given = amounts(context, &actual.requests);
+        raise(&mut given, &amounts(context, &status.allocated_resources));
+        for lane in [Lane::CPU, Lane::MEMORY] {
+            let more = given.amount(lane) - own.amount(lane);
+            if more > 0 || self.is_infeasible {
+                own.add(lane, more);
+            }
+        }
+        own
     }
 
     /// All amounts that are named anywhere.
