@@ -9,6 +9,7 @@
 //! The caller feeds [`Kubelet::seen`] and [`Kubelet::gone`] from a watch and asks [`Kubelet::next`]
 //! for the pod's next step; after a write it says [`Kubelet::wrote`]. Costs follow the one pod.
 
+mod resize;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -20,12 +21,13 @@ use std::ops::RangeInclusive;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+pub(super) use self::resize::Given;
 use self::start::{Seen, remembered};
 use super::Options;
 use super::environment::{Environment, Found, Source, Waiting, visible};
 use super::fault::Faults;
 use super::ledger::Ledger;
-use super::pod::{Pod, exit_code, requests, run_millis, stop_millis, waits_for_input};
+use super::pod::{Pod, exit_code, run_millis, stop_millis, waits_for_input};
 use super::status::{Facts, ended, running};
 
 /// Time between two looks at whether what somebody types to has ended.
@@ -228,7 +230,9 @@ impl Kubelet {
             let restarts =
                 status.container_statuses.first().and_then(|first| first["restartCount"].as_u64());
             let restarts = restarts.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
-            let facts = Facts { started, pod_ip, restarts, devices: Vec::new() };
+            let given = resize::remembered(&pod);
+            let facts =
+                Facts { started, pod_ip, restarts, devices: Vec::new(), given, refused: None };
             self.entries.insert(uid.clone(), Entry::new(pod, stage, facts));
         }
         // A pod that runs already holds its resources whatever the ledger says: it is a fact.
@@ -236,7 +240,8 @@ impl Kubelet {
         if entry.stage == Stage::Running && !entry.admitted {
             entry.admitted = true;
             let ledger = self.nodes.get_mut(&entry.pod.spec.node_name).expect("checked above");
-            ledger.take(&uid, requests(&entry.pod.spec), &remembered(&entry.pod));
+            let request = resize::held(&entry.pod.spec, &entry.facts.given);
+            ledger.take(&uid, request, &remembered(&entry.pod));
             entry.facts.devices = ledger.held(&uid);
         }
         if self.entries[&uid].stage == Stage::Ended {
@@ -297,7 +302,10 @@ impl Kubelet {
             Stage::Ended => Step::Rest,
             Stage::Bound => self.admit(uid, now),
             Stage::Running if deleted => self.stop(uid, now),
-            Stage::Running => self.run(uid, now),
+            Stage::Running => {
+                let step = self.run(uid, now);
+                self.sooner(uid, step, now)
+            }
         }
     }
 
@@ -328,6 +336,9 @@ impl Kubelet {
             return step;
         }
         if let Some(step) = self.crash(uid, now) {
+            return step;
+        }
+        if let Some(step) = self.resize(uid, now) {
             return step;
         }
         let entry = self.entries.get_mut(uid).expect("the caller found it");

@@ -152,6 +152,47 @@ impl Ledger {
         self.holders.insert(uid.to_owned(), request);
     }
 
+    /// Gives the pod `uid`, which has its devices, other amounts of CPU and memory.
+    ///
+    /// # Errors
+    /// `Infeasible` where the node has not that much at all, `Deferred` where others have it; in the kubelet's words.
+    pub(super) fn resize(&mut self, uid: &str, request: &Amounts) -> Result<(), Misfit> {
+        let held = self.holders.get(uid).cloned().unwrap_or_default();
+        let of = |amounts: &Amounts, resource: &str| amounts.get(resource).copied().unwrap_or(0);
+        let resized = ["cpu", "memory"];
+        for resource in resized {
+            let (asked, capacity) = (of(request, resource), of(&self.capacity, resource));
+            if asked > capacity {
+                return Err(Misfit {
+                    reason: "Infeasible".to_owned(),
+                    message: format!(
+                        "Node didn't have enough capacity: {resource}, requested: {asked}, capacity: {capacity}"
+                    ),
+                });
+            }
+        }
+        for resource in resized {
+            let (asked, capacity) = (of(request, resource), of(&self.capacity, resource));
+            let used = of(&self.used, resource) - of(&held, resource);
+            // What shrinks is given whatever the others have.
+            if asked > of(&held, resource) && asked > capacity - used {
+                return Err(Misfit {
+                    reason: "Deferred".to_owned(),
+                    message: format!(
+                        "Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {capacity}"
+                    ),
+                });
+            }
+        }
+        let holder = self.holders.entry(uid.to_owned()).or_default();
+        for resource in resized {
+            let asked = of(request, resource);
+            *self.used.entry(resource.to_owned()).or_default() += asked - of(&held, resource);
+            holder.insert(resource.to_owned(), asked);
+        }
+        Ok(())
+    }
+
     /// Takes back what the pod `uid` holds.
     pub(super) fn give(&mut self, uid: &str) {
         let Some(request) = self.holders.remove(uid) else { return };

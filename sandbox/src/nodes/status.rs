@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::environment::Waiting;
+use super::kubelet::Given;
+use super::ledger::Misfit;
 use super::object::seconds;
 use super::pod::{Pod, given};
 
@@ -18,6 +20,10 @@ pub(super) struct Facts {
     pub(super) restarts: u32,
     /// The devices that the device plugin gave to the pod.
     pub(super) devices: Vec<String>,
+    /// Requests that its containers were given.
+    pub(super) given: Given,
+    /// Says why they were not given what they ask for by now, as the pod's status says it.
+    pub(super) refused: Option<Misfit>,
 }
 
 /// All containers run and are ready.
@@ -27,8 +33,24 @@ pub(super) fn running(pod: &Pod, facts: &Facts) -> Value {
     let mut status = common(facts, "Running", &at);
     status["conditions"] = conditions("True", None, &at);
     status["containerStatuses"] = containers(pod, facts, &state, true);
-    status["initContainerStatuses"] = init_containers(pod, &at);
+    status["initContainerStatuses"] = init_containers(pod, facts, &at);
     guarded(pod, &status)
+}
+
+/// Containers that run were given what they ask for by now, or are told why not.
+pub(super) fn resized(pod: &Pod, facts: &Facts, now: Timestamp) -> Value {
+    let pending = match &facts.refused {
+        Some(Misfit { reason, message }) => {
+            json!({"type": "PodResizePending", "status": "True", "reason": reason,
+            "message": message, "lastProbeTime": null, "lastTransitionTime": seconds(now)})
+        }
+        None => json!({"type": "PodResizePending", "$patch": "delete"}),
+    };
+    let mut patch = running(pod, facts);
+    if let Some(conditions) = patch["status"]["conditions"].as_array_mut() {
+        conditions.push(pending);
+    }
+    patch
 }
 
 /// Containers do not start, or not again.
@@ -114,6 +136,7 @@ fn containers(pod: &Pod, facts: &Facts, state: &Value, ready: bool) -> Value {
             "name": container.name, "image": container.image, "imageID": container.image,
             "containerID": id(pod, &container.name, facts.restarts),
             "ready": ready, "started": ready, "restartCount": facts.restarts, "state": state,
+            "resources": {"requests": facts.given.get(&container.name)},
         });
         if !devices.is_empty() {
             let held =
@@ -127,7 +150,7 @@ fn containers(pod: &Pod, facts: &Facts, state: &Value, ready: bool) -> Value {
     statuses.collect()
 }
 
-fn init_containers(pod: &Pod, at: &str) -> Value {
+fn init_containers(pod: &Pod, facts: &Facts, at: &str) -> Value {
     let statuses = pod.spec.init_containers.iter().map(|container| {
         let sidecar = container.restart_policy == "Always";
         let state = if sidecar {
@@ -139,6 +162,7 @@ fn init_containers(pod: &Pod, at: &str) -> Value {
             "name": container.name, "image": container.image, "imageID": container.image,
             "containerID": id(pod, &container.name, 0),
             "ready": true, "started": sidecar, "restartCount": 0, "state": state,
+            "resources": {"requests": facts.given.get(&container.name)},
         })
     });
     statuses.collect()

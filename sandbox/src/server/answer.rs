@@ -126,6 +126,13 @@ impl Api {
             ("token", Verb::Create) if kind.is("", "serviceaccounts") => {
                 auth::token(self, request, target)
             }
+            ("resize", Verb::Get) if kind.is("", "pods") => read::get(self, request, target),
+            ("resize", Verb::Update) if kind.is("", "pods") => {
+                write::update(self, request, target, params).await
+            }
+            ("resize", Verb::Patch) if kind.is("", "pods") => {
+                write::patch(self, request, target, params).await
+            }
             ("finalize", Verb::Update) if kind.is("", "namespaces") => {
                 write::update(self, request, target, params).await
             }
@@ -134,7 +141,7 @@ impl Api {
             {
                 connect::connect(self, request, target, params)
             }
-            ("binding" | "eviction" | "log", _) if kind.is("", "pods") => {
+            ("binding" | "eviction" | "log" | "resize", _) if kind.is("", "pods") => {
                 Err(Refusal::method_not_allowed())
             }
             _ => Err(Refusal::no_such_path()),
@@ -145,8 +152,7 @@ impl Api {
 /// Refuses the subresources that this server does not have.
 fn streams(target: &Target) -> ApiResult<()> {
     let (kind, name) = (&target.kind, target.subresource.as_str());
-    let of_pods = ["ephemeralcontainers", "resize"];
-    if name == "proxy" || (kind.is("", "pods") && of_pods.contains(&name)) {
+    if name == "proxy" || (kind.is("", "pods") && name == "ephemeralcontainers") {
         return Err(Refusal::not_implemented(&format!("the subresource {}/{name}", kind.plural)));
     }
     Ok(())

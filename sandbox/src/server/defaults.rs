@@ -92,7 +92,11 @@ fn container(item: &mut Value) {
     let Some(fields) = item.as_object_mut() else { return };
     let image = fields.get("image").and_then(Value::as_str).unwrap_or_default();
     let last = image.rsplit('/').next().unwrap_or_default();
-    let latest = !image.contains('@') && (!last.contains(':') || last.ends_with(":latest"));
+    let is_letter =
+        |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '.' | '_' | '-' | '/' | ':');
+    // What is no name of an image has no tag to be the latest.
+    let is_name = image.chars().all(is_letter);
+    let latest = is_name && (!last.contains(':') || last.ends_with(":latest"));
     fill(
         fields,
         &[

@@ -230,6 +230,7 @@ fn subresources(kind: &Kind, version: &Version) -> Vec<Part> {
         parts.push(part("attach", "", "v1", "PodAttachOptions", &["create", "get"]));
         parts.push(part("exec", "", "v1", "PodExecOptions", &["create", "get"]));
         parts.push(part("portforward", "", "v1", "PodPortForwardOptions", &["create", "get"]));
+        parts.push(part("resize", "", "v1", "Pod", writes));
     }
     if kind.is("", "serviceaccounts") {
         parts.push(part("token", "authentication.k8s.io", "v1", "TokenRequest", &["create"]));

@@ -2,7 +2,7 @@
 
 /// Limits of the embedded API server, a line each; `kubectl kai sandbox --limits` prints it.
 pub const LIMITS: &[&str] = &[
-    "pods/proxy, ephemeralcontainers and resize answer 501",
+    "pods/proxy and ephemeralcontainers answer 501",
     "pods/exec runs a stand-in for a shell with a few programs, as containers have no processes; others answer 127, not found",
     "pods/attach shows what a container prints and reads nothing; a forwarded port answers HTTP with one page",
     "answers are JSON or YAML: an Accept header without them answers 406; bodies may be protobuf, CBOR answers 415",
@@ -25,6 +25,7 @@ pub const LIMITS: &[&str] = &[
     "a strategic merge patch with a value of the wrong type answers 400; kube-apiserver answers 422",
     "applying a quantity in another form (1000m for 1) is no conflict; in kube-apiserver it is one",
     "a change through scale is owned by the manager of the object, not of the subresource",
+    "a resize of a pod is not compared with what its node has; the simulated kubelet says Infeasible",
     "percentages in a PodDisruptionBudget count the pods there are, not the scale of their owner",
     "CronJobs run by UTC: one with another time zone makes no Jobs",
     "PersistentVolumes are not provisioned, Services get no address, Endpoints are not made",

@@ -1,5 +1,6 @@
 //! The four kinds of PATCH.
 
+use json_patch::{AddOperation, PatchOperation};
 use serde_json::{Map, Value, json};
 
 use super::decode::{object_of, text_to_value};
@@ -122,7 +123,10 @@ impl Patch {
     pub(crate) fn apply_plain(self, mut old: Value) -> ApiResult<Value> {
         match self {
             Self::Json(patch) => {
-                json_patch::patch(&mut old, &patch).map_err(|_| inapplicable())?;
+                for operation in patch.0 {
+                    let operation = [as_taken(operation, &old)];
+                    json_patch::patch(&mut old, &operation).map_err(|_| inapplicable())?;
+                }
             }
             // `scale` has no lists, so there is nothing strategic about it.
             Self::Merge(patch) | Self::Strategic(patch) => json_patch::merge(&mut old, &patch),
@@ -130,6 +134,17 @@ impl Patch {
         }
         Ok(old)
     }
+}
+
+/// kube-apiserver takes a `replace` of a member that an object does not have for an `add`, other than RFC 6902.
+fn as_taken(operation: PatchOperation, object: &Value) -> PatchOperation {
+    let PatchOperation::Replace(replace) = operation else { return operation };
+    let path = replace.path.as_str();
+    let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
+    if object.pointer(path).is_some() || !parent.is_some_and(Value::is_object) {
+        return PatchOperation::Replace(replace);
+    }
+    PatchOperation::Add(AddOperation { path: replace.path, value: replace.value })
 }
 
 fn check_applied(mut applied: Value, target: &Target, params: &Params) -> ApiResult<Value> {

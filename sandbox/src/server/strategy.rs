@@ -187,6 +187,7 @@ pub(crate) fn prepare_update(target: &Target, old: &Value, new: &mut Value) {
     let has_status = kind.version(&target.version).is_some_and(|version| version.status);
     match target.subresource.as_str() {
         "status" => prepare_status(target, old, new),
+        "resize" => prepare_resize(old, new),
         "finalize" => {
             let finalizers = new.pointer("/spec/finalizers").cloned().unwrap_or_else(|| json!([]));
             object::copy_field(old, new, "status");
@@ -216,6 +217,28 @@ pub(crate) fn prepare_update(target: &Target, old: &Value, new: &mut Value) {
         let mut labels = object::labels(new).cloned().unwrap_or_default();
         labels.insert("kubernetes.io/metadata.name".to_owned(), json!(object::name(old)));
         object::set_metadata(new, "labels", Value::Object(labels));
+    }
+}
+
+/// Takes of a resize the resources of containers alone. Containers that are others than before are left for validation to see.
+fn prepare_resize(old: &Value, new: &mut Value) {
+    let asked = std::mem::replace(new, old.clone());
+    for list in ["containers", "initContainers"] {
+        let pointer = format!("/spec/{list}");
+        let rows = object::array(&asked, &pointer);
+        let Some(containers) = new.pointer_mut(&pointer).and_then(Value::as_array_mut) else {
+            continue;
+        };
+        let names = |rows: &[Value]| -> Vec<String> {
+            rows.iter().map(|row| object::text(row, "/name").to_owned()).collect()
+        };
+        if names(rows) != names(containers) {
+            *containers = rows.to_vec();
+            continue;
+        }
+        for (container, row) in containers.iter_mut().zip(rows) {
+            object::copy_field(row, container, "resources");
+        }
     }
 }
 

@@ -47,6 +47,9 @@ pub(crate) fn update(target: &Target, old: &Value, new: &Value) -> Vec<Cause> {
         causes.extend(registration::validate(kind, new));
         causes.extend(workload::update(kind, old, new));
     }
+    if target.subresource == "resize" {
+        causes.extend(workload::resize(kind, old, new));
+    }
     causes
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Entry, Kubelet, Stage, Step, reserves};
+use super::{Entry, Kubelet, Stage, Step, reserves, resize};
 use crate::nodes::environment::{
     self, Environment, Found, VISIBLE_DEVICES, Waiting, files, missing_volume, resolve, sources,
     visible,
@@ -93,6 +93,7 @@ impl Kubelet {
         }
         ledger.take(uid, request, &[]);
         entry.facts.devices = ledger.held(uid);
+        entry.facts.given = resize::asked(&entry.pod.spec);
         entry.admitted = true;
         None
     }

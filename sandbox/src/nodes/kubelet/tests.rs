@@ -177,3 +177,42 @@ fn a_restarted_kubelet_knows_who_holds_what() {
     assert_eq!(sees("old"), Some(second));
     assert_eq!(sees("new"), Some(device_uuid("node-1", 0)));
 }
+
+/// What the next step writes of a resize: what the container was given, and why it was not given what it asks for.
+fn resized(kubelet: &mut Kubelet, now: Timestamp) -> String {
+    let step = kubelet.next("p", now);
+    let Step::Write(patch) = step else { return text(&step) };
+    kubelet.wrote("p", true);
+    let status = &patch["status"];
+    let given = &status["containerStatuses"][0]["resources"]["requests"]["cpu"];
+    let pending = status["conditions"].as_array().and_then(|rows| rows.last()).cloned();
+    let pending = pending.unwrap_or_default();
+    format!("{given} {} {}", pending["type"], pending["reason"]).replace('"', "")
+}
+
+/// The node has 32 cores, of which another pod has ten for a while.
+#[test]
+fn a_resize_is_given_put_off_or_refused() {
+    let (mut kubelet, mut now) = (kubelet(), Timestamp::UNIX_EPOCH);
+    let asks = |cpu: &str| json!({"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]});
+    for (name, cpu) in [("p", "1"), ("other", "10")] {
+        kubelet.seen(pod(name, "default", asks(cpu)), now);
+        assert_eq!(steps(&mut kubelet, name, &mut now, 1), "write Running, rest");
+    }
+    for (cpu, expect) in [
+        ("2", "2 PodResizePending null"),
+        ("1", "1 PodResizePending null"),
+        ("33", "1 PodResizePending Infeasible"),
+        ("33", "rest"),
+        ("23", "1 PodResizePending Deferred"),
+        ("23", "wait"),
+        ("1", "1 PodResizePending null"),
+        ("22", "22 PodResizePending null"),
+        ("23", "22 PodResizePending Deferred"),
+    ] {
+        kubelet.seen(pod("p", "default", asks(cpu)), now);
+        assert_eq!(resized(&mut kubelet, now), expect, "{cpu}");
+    }
+    kubelet.gone("other");
+    assert_eq!(resized(&mut kubelet, now), "23 PodResizePending null");
+}

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::server::kinds::Kind;
 use crate::server::refusal::Cause;
 use crate::server::selector::Labels;
-use crate::server::{names, object};
+use crate::server::{defaults, names, object};
 
 /// Lists what is wrong with a new object of a built-in kind.
 pub(super) fn create(kind: &Kind, value: &Value) -> Vec<Cause> {
@@ -206,6 +206,54 @@ pub(super) fn update(kind: &Kind, old: &Value, new: &Value) -> Vec<Cause> {
         _ => {}
     }
     causes
+}
+
+/// Lists what is wrong with a resize of a pod.
+pub(super) fn resize(kind: &Kind, old: &Value, new: &Value) -> Vec<Cause> {
+    let mut causes = create(kind, new);
+    let statuses = object::array(old, "/status/containerStatuses");
+    if statuses.iter().any(|status| status.get("resources").is_none_or(Value::is_null)) {
+        let detail = "Pod running on node without support for resize";
+        causes.push(Cause::forbidden("spec", detail));
+    }
+    let class = object::text(old, "/status/qosClass");
+    if defaults::qos_class(new) != class {
+        let detail = "Pod QOS Class may not change as a result of resizing";
+        causes.push(Cause::invalid("spec", &json!(class), detail));
+    }
+    for list in ["containers", "initContainers"] {
+        let pointer = format!("/spec/{list}");
+        let (before, now) = (object::array(old, &pointer), object::array(new, &pointer));
+        let names = |rows: &[Value]| -> Vec<String> {
+            rows.iter().map(|row| object::text(row, "/name").to_owned()).collect()
+        };
+        if names(before) != names(now) {
+            let detail = "containers may not be added or removed on resize";
+            causes.push(Cause::forbidden(format!("spec.{list}"), detail));
+        } else if before
+            .iter()
+            .zip(now)
+            .any(|(before, now)| fixed_amounts(before) != fixed_amounts(now))
+        {
+            let detail = "only cpu and memory resources are mutable";
+            causes.push(Cause::forbidden("spec", detail));
+        }
+    }
+    causes
+}
+
+/// The resources of a container that stay as they are while it runs.
+fn fixed_amounts(container: &Value) -> Value {
+    let mut resources = container.get("resources").cloned().unwrap_or_else(|| json!({}));
+    for side in ["limits", "requests"] {
+        if let Some(amounts) = resources.get_mut(side).and_then(Value::as_object_mut) {
+            amounts.retain(|name, _| !matches!(name.as_str(), "cpu" | "memory"));
+        }
+    }
+    if let Some(fields) = resources.as_object_mut() {
+        fields.retain(|_, value| *value != json!({}));
+    }
+    resources
 }
 
 fn immutable(old: &Value, new: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
