@@ -210,7 +210,8 @@ fn role(object: &Value, pointer: &str) -> String {
     "pod".to_owned()
 }
 
-/// Returns how many pods a template makes, from `replicas` or `parallelism` of the objects around it.
+/// Returns how many pods a template makes, from `replicas` or `parallelism` of the objects around it; at most `u32::MAX`, so
+/// that sums over templates stay numbers.
 fn replicas(object: &Value, pointer: &str) -> u64 {
     let mut count = resolve(object, pointer).and_then(|own| own["instances"].as_u64()).unwrap_or(1);
     let mut at = pointer;
@@ -227,10 +228,10 @@ fn replicas(object: &Value, pointer: &str) -> u64 {
             }
             _ => number("numOfHosts").unwrap_or(1),
         };
-        count *= here.unwrap_or(1) * pods;
+        count = count.saturating_mul(here.unwrap_or(1)).saturating_mul(pods);
         at = parent;
     }
-    count
+    count.min(u64::from(u32::MAX))
 }
 
 /// Looks for pod templates of any kind by their shape: an object with `spec.containers`, or with `containers` that

@@ -72,9 +72,11 @@ fn ray_minimum(object: &Value) -> Option<usize> {
     let groups = cluster.iter().find_map(|spec| spec["workerGroupSpecs"].as_array())?;
     let fewest = |group: &Value| {
         let hosts = group["numOfHosts"].as_u64().unwrap_or(1);
-        group["minReplicas"].as_u64().or(group["replicas"].as_u64()).unwrap_or(0) * hosts
+        let fewest = group["minReplicas"].as_u64().or(group["replicas"].as_u64()).unwrap_or(0);
+        fewest.saturating_mul(hosts)
     };
-    usize::try_from(groups.iter().map(fewest).sum::<u64>()).ok().map(|workers| workers + 1)
+    let workers = groups.iter().map(fewest).fold(1, u64::saturating_add);
+    usize::try_from(workers).ok()
 }
 
 /// The label of the level of a topology within one domain of which its pods have to stay.
