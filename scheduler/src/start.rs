@@ -145,7 +145,7 @@ struct Shared {
 
 impl Shared {
     /// Leads while the Lease is held. Who loses it stands by with nothing remembered, or ends
-    /// where an election was asked for.
+    /// where an election was asked for; who remembers too much begins anew.
     async fn lead_by_turns(&self, lease: &Lease, stop: &CancellationToken) -> Result<End, Error> {
         let mut manner = Manner::Newest;
         loop {
@@ -162,6 +162,11 @@ impl Shared {
                 Ok(End::Stopped) => {
                     guard.release().await;
                     return Ok(End::Stopped);
+                }
+                // All that was remembered is gone with the turn. A process that ended would be started later each time.
+                Err(Error::Run(filled @ run::Error::Names { .. })) => {
+                    guard.release().await;
+                    tracing::warn!("{filled}");
                 }
                 Err(error) => {
                     guard.release().await;
