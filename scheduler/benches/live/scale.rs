@@ -157,6 +157,8 @@ fn start_podgrouper(plane: &Plane) -> Result<Child> {
         return Err(Error::other(format!("{} is not built", program.display())));
     }
     let mut command = Command::new(program);
+    // As its Deployment has it.
+    command.env("MALLOC_ARENA_MAX", "1");
     command
         .arg(format!("--kubeconfig={}", plane.kubeconfig().display()))
         .args(["--metrics-bind-address=0", "--health-probe-bind-address=0"])
