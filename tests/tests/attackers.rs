@@ -23,7 +23,8 @@ const SHRINKS: u32 = 12;
 /// The tenant's queue gives so many GPUs.
 const LIMIT: u32 = 4;
 /// Policies that refuse a tenant's edits while the daemons are down.
-const POLICIES: [&str; 4] = ["kai-bound-pods", "kai-gpu-shares", "kai-podgroups", "kai-queues"];
+const POLICIES: [&str; 5] =
+    ["kai-bound-pods", "kai-gpu-shares", "kai-podgroups", "kai-queues", "kai-resized-pods"];
 /// Objects of a kind that the moves know by number.
 const NUMBERS: u32 = 6;
 
@@ -86,7 +87,8 @@ fn create_pod() -> impl Strategy<Value = Value> {
                 }
             }
             let limits = gpus.map_or(json!({}), |gpus| json!({"nvidia.com/gpu": gpus}));
-            let container = json!({"name": "main", "image": "busybox", "resources": {"limits": limits}});
+            let resources = json!({"limits": limits, "requests": {"cpu": "100m", "memory": "64Mi"}});
+            let container = json!({"name": "main", "image": "busybox", "resources": resources});
             json!({"zeros": zeros, "junk-bytes": junk, "create": {
                 "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
                 "spec": {"schedulerName": "kai-scheduler", "terminationGracePeriodSeconds": grace, "containers": [container]},
@@ -135,12 +137,17 @@ fn edit_group() -> impl Strategy<Value = Value> {
 fn one_move() -> impl Strategy<Value = Value> {
     let edit = (0..NUMBERS, mark())
         .prop_map(|(name, mark)| json!({"patch": {format!("Pod/pod-{name}"): {"metadata": mark}}}));
+    let resize = (0..NUMBERS, prop_oneof![Just("1m"), Just("1"), Just("120"), Just("100000")])
+        .prop_map(
+            |(name, cpu)| json!({"resize": {format!("pod-{name}"): {"requests": {"cpu": cpu}}}}),
+        );
     let delete = (0..NUMBERS, prop_oneof![4 => Just("Pod/pod"), 1 => Just("PodGroup/group")])
         .prop_map(|(name, of)| json!({"delete": [format!("{of}-{name}")]}));
     let any = prop_oneof![
         10 => create_pod().boxed(),
         4 => create_group().boxed(),
         8 => edit.boxed(),
+        3 => resize.boxed(),
         3 => edit_group().boxed(),
         5 => delete.boxed(),
         1 => Just(json!({"delete-all": ["Pod"]})).boxed(),

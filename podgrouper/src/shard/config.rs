@@ -45,7 +45,8 @@ const NAMESPACES: [(&str, &str); 2] = [
 ];
 
 /// Name of the scheduler for whose pods the installed policies hold, and those policies.
-const POLICIES: (&str, [&str; 2]) = (SCHEDULER_NAME, ["kai-gpu-shares", "kai-bound-pods"]);
+const POLICIES: (&str, [&str; 3]) =
+    (SCHEDULER_NAME, ["kai-gpu-shares", "kai-bound-pods", "kai-resized-pods"]);
 
 /// The conditions of the Config where they are not as wanted, from the Deployments of the system's namespace.
 pub(super) fn plan(
@@ -88,7 +89,7 @@ fn idle(config: &Object) -> Vec<String> {
     if !named.is_empty() && named != scheduler {
         idle.push(format!(
             "global.schedulerName before it takes the place of {scheduler} in ValidatingAdmissionPolicies {}",
-            policies.join(" and ")
+            policies.join(", ")
         ));
     }
     idle.iter().map(|path| format!("spec.{path}")).collect()
@@ -175,7 +176,7 @@ mod tests {
         check(
             &json!({"global": {"schedulerName": "other"}}),
             &["spec.global.schedulerName before it takes the place of kai-scheduler in \
-                 ValidatingAdmissionPolicies kai-gpu-shares and kai-bound-pods"],
+                 ValidatingAdmissionPolicies kai-gpu-shares, kai-bound-pods, kai-resized-pods"],
         );
         check(
             &json!({"scheduler": null, "queueController": {"webhooks": {"enableValidation": false}},

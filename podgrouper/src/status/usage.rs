@@ -141,7 +141,7 @@ fn request(spec: &Value, given: &Given<'_>) -> Totals {
     total.without_zeros()
 }
 
-/// What the kubelet of a pod has given its containers, which differs from what they ask for while they are resized.
+/// Holds what the kubelet of a pod has given its containers, which differs from what they ask for while they are resized.
 #[derive(Default)]
 struct Given<'a> {
     statuses: Vec<&'a Value>,
@@ -160,7 +160,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What a container takes, as the scheduler counts it. Source: docs/behaviour.md 2.2.
+    /// Works out what a container takes, as the scheduler counts it. Source: docs/behaviour.md 2.2.
     fn requests(&self, container: &Value) -> Totals {
         let mut own = Totals::from_value(&container["resources"]["requests"]);
         let mut statuses = self.statuses.iter().filter(|status| status["resources"].is_object());

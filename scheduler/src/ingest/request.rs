@@ -257,7 +257,7 @@ impl<'a> Asking<'_, 'a> {
         running
     }
 
-    /// What a container takes: the most of what it asks for and what the kubelet has given it, until both are the same; what
+    /// Works out what a container takes: the most of what it asks for and what the kubelet has given it, until both are the same; what
     /// it was given alone, where it will never be given more. Only CPU and memory can change while it runs.
     ///
     /// # Source

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{TENANT, object};
 
-/// One move: what it creates comes before what it patches, and that before what it deletes. In every text `$n` is the number of the repetition.
+/// One move: what it creates comes before what it patches and resizes, and that before what it deletes. In every text `$n` is the number of the repetition.
 #[derive(Deserialize, Serialize, Clone, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Move {
@@ -18,6 +18,8 @@ pub struct Move {
     pub create: Option<Value>,
     /// Merge patches, by `Kind/name`.
     pub patch: BTreeMap<String, Value>,
+    /// Resources of the first container, by the name of a pod.
+    pub resize: BTreeMap<String, Value>,
     /// `Kind/name` each.
     pub delete: Vec<String>,
     /// Kinds of which all objects in the user's namespace are deleted, as they are there at this moment.
@@ -73,6 +75,10 @@ impl Move {
             let mut patch = numbered(patch, number)?;
             self.stuff(&mut patch);
             object::patch(client, &owned(name, number)?, &patch).await?;
+        }
+        for (name, resources) in &self.resize {
+            let name = owned(&format!("Pod/{name}"), number)?;
+            object::resize(client, &name, &numbered(resources, number)?).await?;
         }
         for kind in &self.delete_all {
             object::delete_all(client, kind, TENANT).await?;

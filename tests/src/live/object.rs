@@ -295,6 +295,18 @@ pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<
     patched.map(drop).with_context(|| format!("failed to patch {kind}/{name}"))
 }
 
+/// Changes the resources of the first container of a pod, which may be running.
+pub(super) async fn resize(client: &Client, name: &str, resources: &Value) -> Result<()> {
+    let (kind, namespace, name) = parts(name)?;
+    let api = api(client, kind, namespace)?;
+    let pod = api.get(name).await.with_context(|| format!("failed to read {kind}/{name}"))?;
+    let container = &pod.data["spec"]["containers"][0]["name"];
+    let containers = json!([{"name": container, "resources": resources}]);
+    let patch = Patch::Strategic(json!({"spec": {"containers": containers}}));
+    let resized = api.patch_subresource("resize", name, &PatchParams::default(), &patch).await;
+    resized.map(drop).with_context(|| format!("failed to resize {kind}/{name}"))
+}
+
 /// Deletes an object at once and waits until it is gone. One that is not there is fine.
 ///
 /// # Errors

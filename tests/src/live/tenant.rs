@@ -18,7 +18,7 @@ use super::Place;
 pub const TENANT: &str = "mallory";
 /// Rights of the account in its namespace: all that a user of a cluster is usually given, and no more.
 const RIGHTS: [(&str, &[&str]); 5] = [
-    ("", &["pods", "configmaps", "persistentvolumeclaims", "services"]),
+    ("", &["pods", "pods/resize", "configmaps", "persistentvolumeclaims", "services"]),
     ("batch", &["jobs"]),
     ("policy", &["poddisruptionbudgets"]),
     ("resource.k8s.io", &["resourceclaims", "resourceclaimtemplates"]),

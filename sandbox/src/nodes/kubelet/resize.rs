@@ -57,13 +57,13 @@ fn tell(entry: &mut Entry, facts: Facts, now: Timestamp) -> Step {
     Step::Write(patch)
 }
 
-/// What the containers of a pod ask for.
+/// Lists what the containers of a pod ask for.
 pub(super) fn asked(spec: &PodSpec) -> Given {
     let all = spec.init_containers.iter().chain(&spec.containers);
     all.map(|one| (one.name.clone(), one.resources.requests.clone())).collect()
 }
 
-/// What the containers of a pod that runs were given, as its status says it.
+/// Reads what the containers of a pod that runs were given, as its status says it.
 pub(super) fn remembered(pod: &Pod) -> Given {
     let mut given = asked(&pod.spec);
     for status in pod.status.iter().flat_map(|status| &status.container_statuses) {
@@ -76,7 +76,7 @@ pub(super) fn remembered(pod: &Pod) -> Given {
     given
 }
 
-/// What a pod takes of its node with what its containers were given.
+/// Sums what a pod takes of its node with what its containers were given.
 pub(super) fn held(spec: &PodSpec, given: &Given) -> BTreeMap<String, i64> {
     let mut spec = spec.clone();
     for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {

@@ -178,7 +178,7 @@ fn a_restarted_kubelet_knows_who_holds_what() {
     assert_eq!(sees("new"), Some(device_uuid("node-1", 0)));
 }
 
-/// What the next step writes of a resize: what the container was given, and why it was not given what it asks for.
+/// Tells what the next step writes of a resize: what the container was given, and why it was not given what it asks for.
 fn resized(kubelet: &mut Kubelet, now: Timestamp) -> String {
     let step = kubelet.next("p", now);
     let Step::Write(patch) = step else { return text(&step) };
