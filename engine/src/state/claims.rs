@@ -17,7 +17,7 @@ use crate::{
         slices::{CounterRow, SliceRow},
     },
     told::{
-        claim::{Allocation, Ask, Claim, DeviceClass, DeviceRequest, SliceDevice, Unselected},
+        claim::{Allocation, Ask, Claim, DeviceClass, SliceDevice, Unselected, charged_milli},
         pod::{Place, Reserved},
     },
 };
@@ -105,8 +105,8 @@ impl Claims {
                     Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
                 }
                 Some(facts) => {
-                    let milli = facts.requests.iter().map(DeviceRequest::milli).sum();
-                    Ask::Named(*claim, if facts.synthetic { 0 } else { milli })
+                    let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
+                    Ask::Named(*claim, milli)
                 }
                 None => Ask::Named(*claim, 0),
             })

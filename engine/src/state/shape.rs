@@ -12,7 +12,7 @@ use crate::{
     decided::plan::Misfit,
     state::device,
     told::{
-        claim::{Ask, DeviceRequest},
+        claim::{Ask, certain_milli, charged_milli},
         node::{Effect, Gpus, Label, MigStrategy, Node, Taint, Worker},
         pod::{GpuRequest, Shape, Toleration},
         requirement::{Holds, Requirement},
@@ -77,18 +77,19 @@ impl ShapeRow {
                 }
             }
         }
-        let (mut own_milli, mut named_milli) = (0, 0);
+        let (mut own_milli, mut named_milli, mut either_milli) = (0, 0, 0);
         for ask in asks {
             match ask {
                 Ask::Own(requests, ..) => {
-                    own_milli += requests.iter().map(DeviceRequest::milli).sum::<i64>();
+                    own_milli += certain_milli(requests);
+                    either_milli += charged_milli(requests) - certain_milli(requests);
                 }
                 Ask::Named(_, milli) => named_milli += milli,
             }
         }
-        gpu_milli += own_milli + named_milli;
+        gpu_milli += own_milli + named_milli + either_milli;
         let cpu_only = matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0))
-            && own_milli + named_milli == 0;
+            && own_milli + named_milli + either_milli == 0;
         if has_backed_resources {
             own_milli = 0;
         }
@@ -138,7 +139,7 @@ impl ShapeRow {
     /// GPUs that all its claims ask for, in milli-devices.
     pub(crate) fn claims_milli(&self) -> i64 {
         let milli = |ask: &Ask| match ask {
-            Ask::Own(requests, ..) => requests.iter().map(DeviceRequest::milli).sum::<i64>(),
+            Ask::Own(requests, ..) => charged_milli(requests),
             Ask::Named(_, milli) => *milli,
         };
         self.asks.iter().map(milli).sum()

@@ -94,12 +94,25 @@ pub enum DeviceCount {
     All,
 }
 
+/// Gives what queues are charged for the requests of a claim, in milli-devices: for alternatives the most that one of them
+/// would cost, since nobody knows before which it will be.
+///
+/// # Source
+/// docs/behaviour.md 13.1, K49.
+pub(crate) fn charged_milli(requests: &[DeviceRequest]) -> i64 {
+    let most = |one: &[DeviceRequest]| one.iter().map(DeviceRequest::milli).max().unwrap_or(0);
+    requests.chunk_by(|_, next| next.instead).map(most).sum()
+}
+
+/// Gives what the requests of a claim take for certain, in milli-devices: nothing for alternatives.
+pub(crate) fn certain_milli(requests: &[DeviceRequest]) -> i64 {
+    let alone = requests.chunk_by(|_, next| next.instead).filter(|one| one.len() == 1);
+    alone.flatten().map(DeviceRequest::milli).sum()
+}
+
 impl DeviceRequest {
-    /// Gives what queues are charged, in milli-devices.
-    ///
-    /// # Source
-    /// docs/behaviour.md 13.1: the count, 1 for all. Access that takes nothing costs nothing.
-    pub(crate) fn milli(&self) -> i64 {
+    /// Gives what it alone costs, in milli-devices: the count, 1 for all. Access that takes nothing costs nothing.
+    fn milli(&self) -> i64 {
         match self.count {
             _ if !self.gpu || self.admin => 0,
             DeviceCount::Exactly(count) => i64::from(count) * GPU_MILLI,

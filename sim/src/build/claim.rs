@@ -264,14 +264,7 @@ fn requests(world: &mut World, key: &str, text: &str) -> Result<Claim> {
         Ok(DeviceRequest { class, count, instead: at > 0, gpu, admin })
     };
     let alternatives = requests.split('+').flat_map(|text| text.split('|').enumerate());
-    let mut requests = alternatives.map(&mut request).collect::<Result<Vec<_>>>()?;
-    // Which of several it will be is not known before: queues are charged for none of them.
-    for at in 1..requests.len() {
-        if requests[at].instead {
-            requests[at].gpu = false;
-            requests[at - 1].gpu = false;
-        }
-    }
+    let requests = alternatives.map(&mut request).collect::<Result<Vec<_>>>()?;
     let attribute = world.names.symbol(ROOT);
     let matches =
         values.map(|(_, distinct)| DeviceMatch { requests: Vec::new(), attribute, distinct });

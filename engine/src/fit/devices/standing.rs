@@ -8,7 +8,7 @@ use crate::{
     decided::plan::Misfit,
     fit::devices::pre_filter,
     state::{State, rows::Phase},
-    told::claim::{ClaimProblem, DeviceRequest},
+    told::claim::{ClaimProblem, certain_milli},
 };
 
 /// State of a claim.
@@ -64,7 +64,7 @@ pub(crate) fn pod_claims(state: &State, pod: PodId) -> Result<PodClaims, Misfit>
         if standing == ClaimState::Free
             && let Some(facts) = state.claims().facts(*claim).filter(|facts| !facts.own)
         {
-            pod_claims.more_milli += facts.requests.iter().map(DeviceRequest::milli).sum::<i64>();
+            pod_claims.more_milli += certain_milli(&facts.requests);
         }
         if let Some(node) = bound {
             if pod_claims.node.is_some_and(|other| other != node) {
