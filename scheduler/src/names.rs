@@ -189,6 +189,8 @@ pub struct PodRow {
 pub struct PodExtras {
     /// Its resource claims by number.
     pub claims: Vec<u32>,
+    /// The one of them that its status says was made for its extended resources.
+    pub extended: Option<u32>,
     /// Says where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
     pub maps: Option<Box<Maps>>,
     /// Labels of it that name shared GPUs.
@@ -205,6 +207,7 @@ impl PodExtras {
     const fn none() -> Self {
         Self {
             claims: Vec::new(),
+            extended: None,
             maps: None,
             gpu_labels: Vec::new(),
             unschedulable: None,
@@ -258,6 +261,10 @@ pub struct ClaimRow {
     pub presence: Presence,
     /// Its UID.
     pub uid: Box<str>,
+    /// Counts the pods with a node that name it.
+    pub holders: u32,
+    /// Counts the pods whose status says that it was made for their extended resources.
+    pub extended_for: u32,
     /// Its requests, in order.
     pub asked: Vec<AskedFor>,
     /// Attributes that its constraints name.

@@ -51,6 +51,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "it takes away the second device, and which one a pod gets is another one after a death",
     ),
     (
+        "attack-claims-of-bound-pods",
+        "which devices a pod holds whose claim is gone is written nowhere, and a scheduler that starts anew does not know",
+    ),
+    (
         "attack-promises-of-bound-pods",
         "that a group could be evicted when it started is written nowhere, and a scheduler that starts anew believes its object",
     ),

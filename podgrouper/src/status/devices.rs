@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kai_api::names::{annotation, node};
+use kai_api::names::node;
 use kai_api::quantity::Quantity;
 use serde_json::Value;
 
@@ -48,14 +48,12 @@ impl Devices {
         }
     }
 
-    /// Devices of a pod's claims by class, without those that stand for an extended resource.
+    /// Devices of the claims that a pod names, by class. Those that stand for an extended resource it names in its status alone.
     pub(crate) async fn claimed(&self, namespace: &str, usage: &Usage) -> Totals {
         let mut devices = Totals::default();
         for name in &usage.claims {
             let Some(claim) = self.claim(namespace, name).await else { continue };
-            if claim.annotation(annotation::EXTENDED_RESOURCE_CLAIM) != Some("true") {
-                devices.add(&claim_devices(&claim.value()["spec"]["devices"]));
-            }
+            devices.add(&claim_devices(&claim.value()["spec"]["devices"]));
         }
         devices
     }

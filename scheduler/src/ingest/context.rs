@@ -27,6 +27,8 @@ pub struct Context {
     pub questions: Vec<Question>,
     /// Holds what was told of pods that have to do with shared GPUs, since it was taken.
     pub shared: Vec<Told>,
+    /// Claims whose pods with a node came or left, or that a pod's status came to name, or no longer names.
+    pub(super) claims_changed: Vec<u32>,
     /// Kinds whose objects have to be read again.
     pub resync: Vec<Kind>,
     /// Says whose objects are ours.
@@ -53,6 +55,7 @@ impl Context {
             gone_groups: Vec::new(),
             questions: Vec::new(),
             shared: Vec::new(),
+            claims_changed: Vec::new(),
             resync: Vec::new(),
             rules,
             now: Timestamp(0),

@@ -3,5 +3,7 @@
 pub(in crate::ingest) mod catalog;
 pub(in crate::ingest) mod claim;
 mod device;
+mod held;
+mod settle;
 mod share;
 pub(in crate::ingest) mod slice;

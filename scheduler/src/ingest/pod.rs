@@ -2,11 +2,12 @@
 
 use kai_api::names::{annotation, label, namespace, resource, value};
 use kai_engine::{
-    ClaimId, GpuRequest, GroupId, Lane, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
+    GpuRequest, GroupId, Lane, Missing, Owner, Place, Pod, PodPriority, PodRank, PodState,
     Reserved, Shape,
 };
 use serde::Deserialize;
 
+mod claims;
 mod gpu;
 pub(super) mod releasing;
 mod shape;
@@ -14,7 +15,7 @@ mod sharing;
 
 use super::{
     Context, Delta, Ingest, Kind, NodeId, PodId, moment,
-    request::{Amounts, Asking, Container, ContainerStatus, Requirements, amounts},
+    request::{Amounts, Asking, Container, ContainerStatus, Requirements, amounts, excess},
     storage::needs::{Mentions, WireVolume},
 };
 use gpu::gpu_request;
@@ -152,6 +153,8 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     };
     // Volumes are counted as claims too, and are none that a bind writes.
     let was_held_for = context.names.held_for(row);
+    let extended = claims::extended(context, wire);
+    claims::name_extended(context, row, extended);
     let left = refer(context, row, &facts);
     ingest.needs.tie(context, row, &mentions, &mut facts);
     remember(context, row, wire, &facts);
@@ -163,6 +166,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         ingest.releasing.insert(Releasing { stuck_at, pod: row, uid, facts: facts.clone() });
     }
     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+    ingest.catalog.settle(context);
     if let Some(group) = left {
         ingest.groups.left(context, group);
     }
@@ -194,6 +198,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     let was_there = pod.presence.is_there;
     // It may be stale now, or all that was said of it done with.
     context.touched.extend(pod.group);
+    claims::name_extended(context, row, None);
     let left = refer(context, row, &Pod::default());
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
@@ -201,6 +206,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     if was_there {
         context.deltas.push(Delta::PodGone(PodId::new(row)));
     }
+    ingest.catalog.settle(context);
     if let Some(group) = left {
         ingest.groups.left(context, group);
     }
@@ -246,29 +252,10 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
             }
         }
     }
-    names.pods[row].group = group;
-    names.pods[row].node = node;
-    refer_to_claims(context, row, &facts.claims);
+    claims::hold(context, row, node.is_some(), &facts.claims);
+    context.names.pods[row].group = group;
+    context.names.pods[row].node = node;
     left
-}
-
-fn refer_to_claims(context: &mut Context, row: u32, claims: &[ClaimId]) {
-    let claims: Vec<u32> = claims.iter().map(|claim| claim.number()).collect();
-    let names = &mut context.names;
-    if names.pods[row].claims == claims {
-        return;
-    }
-    for new in &claims {
-        names.claims[*new].presence.references += 1;
-    }
-    let old = names.pods[row].edit(|extras| std::mem::replace(&mut extras.claims, claims));
-    for old in old {
-        let presence = &mut names.claims[old].presence;
-        presence.references -= 1;
-        if presence.references == 0 && !presence.is_there {
-            names.claims.remove(old);
-        }
-    }
 }
 
 pub(super) fn place(state: &PodState) -> Option<&Place> {
@@ -337,32 +324,8 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
             .map(NodeId::new),
         namespace: ingest.context.names.symbol(&meta.namespace),
         labels: ingest.context.pod_labels(&meta.labels),
-        claims: claims(&mut ingest.context, wire),
+        claims: claims::of(&mut ingest.context, wire),
     }
-}
-
-/// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found.
-fn claims(context: &mut Context, wire: &Wire<'_>) -> Vec<ClaimId> {
-    let meta = &wire.metadata;
-    let mut claims = Vec::new();
-    for entry in &wire.spec.resource_claims {
-        let mut made = wire.status.resource_claim_statuses.iter();
-        let made = made.find(|status| *status.name == *entry.name);
-        let name = match (&entry.resource_claim_name, made) {
-            (Some(name), _) => String::from(&**name),
-            (None, Some(made)) => match &made.resource_claim_name {
-                Some(name) => String::from(&**name),
-                None => continue,
-            },
-            (None, None) => format!("{}/{}", meta.name, entry.name),
-        };
-        claims.push(context.names.claim(&meta.namespace, &name));
-    }
-    let extended = wire.status.extended.as_ref();
-    if let Some(name) = extended.and_then(|status| status.resource_claim_name.as_ref()) {
-        claims.push(context.names.claim(&meta.namespace, name));
-    }
-    claims
 }
 
 /// A pod that waits and asks for what cannot be understood or counted goes on to wait, and is told why.
@@ -372,6 +335,7 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
     }
     let asking = wire.asking();
     let problem = asking.uncounted(context);
+    let problem = problem.or_else(|| excess(context, &facts.shape.request));
     let is_off = context.rules.is_sharing_off;
     let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking, is_off));
     if let Some(problem) = problem {
@@ -467,10 +431,12 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let whole = wire.asking().request(context);
     let gpu = gpu_request(context, &wire.metadata.annotations, &whole);
     let overhead = amounts(context, &spec.overhead);
+    // Instances beside whole GPUs, of a pod that nobody here has bound, are at least counted on its node.
+    let is_whole = matches!(gpu, GpuRequest::Whole(_));
     let is_plain = |(lane, _): &(Lane, i64)| {
         *lane != Lane::GPU
             && *lane != Lane::PODS
-            && !context.names.lane_name(*lane).starts_with(resource::MIG_PREFIX)
+            && (is_whole || !context.names.lane_name(*lane).starts_with(resource::MIG_PREFIX))
     };
     let request = whole.iter().filter(is_plain).collect();
     let overhead = overhead.iter().filter(is_plain).collect();

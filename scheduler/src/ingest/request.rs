@@ -24,9 +24,10 @@ pub(super) struct Amounts<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Amount(Option<Quantity>);
 
-/// No real amount is larger (64 Ti bytes, 70 Tera milli-cores), and a sum over a million pods of
-/// it still fits.
+/// No node has more of anything: 64 Ti bytes, 70 Tera milli-cores.
 const AMOUNT_MAX: i64 = 1 << 46;
+/// Pods that ask for as much of anything wait, so that the sum over a million pods fits into 63 bits.
+const REQUEST_MAX: i64 = 1 << 43;
 /// An object with more resources than this is cut: the bound keeps a hostile object cheap.
 const NAMES_MAX: usize = 256;
 /// Says what is kept of every object, however many resources it names.
@@ -303,14 +304,21 @@ impl<'a> Asking<'_, 'a> {
     }
 }
 
+/// Says that a request is more than can be counted, where that is so.
+pub(super) fn excess(context: &Context, request: &Resources) -> Option<String> {
+    let (lane, _) = request.iter().find(|(_, amount)| *amount >= REQUEST_MAX)?;
+    let name = context.names.lane_name(lane);
+    Some(format!("it asks for more of {name} than a node can have: ask for less"))
+}
+
 pub(super) fn amounts(context: &mut Context, amounts: &Amounts<'_>) -> Resources {
     let mut lanes = Vec::with_capacity(amounts.entries.len());
     for (name, amount) in amounts.iter() {
         // What has no lane is on no node, and keeps the pod waiting.
         let Some(lane) = context.pod_lane(name) else { continue };
         // A request that cannot be read must not be taken for none.
-        let amount = if amount.0.is_none() { AMOUNT_MAX } else { amount.on(lane) };
-        lanes.push((lane, amount));
+        let amount = if amount.0.is_none() { REQUEST_MAX } else { amount.on(lane) };
+        lanes.push((lane, amount.min(REQUEST_MAX)));
     }
     lanes.into_iter().collect()
 }
@@ -318,7 +326,7 @@ pub(super) fn amounts(context: &mut Context, amounts: &Amounts<'_>) -> Resources
 pub(super) fn add(sum: &mut Resources, more: &Resources) {
     for (lane, amount) in more.iter() {
         let now = sum.amount(lane);
-        sum.add(lane, now.saturating_add(amount).min(AMOUNT_MAX) - now);
+        sum.add(lane, now.saturating_add(amount).min(REQUEST_MAX) - now);
     }
 }
 

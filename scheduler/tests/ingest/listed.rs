@@ -191,7 +191,12 @@ impl World {
             let row = id.number();
             names.groups[row].holders > 0 && self.ingest.groups.object(row).is_none()
         };
-        let told = self.told.values().filter(|delta| !is_orphan(delta));
+        // So does a claim whose pods hold what it gave.
+        let is_held = |delta: &&Delta| {
+            let Delta::Claim(id, claim) = delta else { return false };
+            names.claims[id.number()].holders > 0 && claim.allocation.is_some()
+        };
+        let told = self.told.values().filter(|delta| !is_orphan(delta) && !is_held(delta));
         let mut lines: Vec<String> = told.map(line).collect();
         lines.retain(|line| !line.starts_with("class") || line.contains(" backs "));
         lines.sort();

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     device::{Attribute, Device},
+    held::Claims,
     share::qualified,
 };
 use crate::{
@@ -49,6 +50,8 @@ pub(in crate::ingest) struct Catalog {
     stale_pools: BTreeSet<Pool>,
     /// Holds what counters were told to hold.
     counters: BTreeMap<u32, i64>,
+    /// Holds what was told of claims that more than their objects decides about.
+    pub(super) claims: Claims,
 }
 
 /// Driver and name of a pool.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{
     catalog::{self, Catalog, Wish},
     device::Tolerated,
+    held::{Known, Later},
     share::{milli, qualified},
 };
 use crate::{
@@ -165,18 +166,35 @@ impl Catalog {
     ) -> String {
         let meta = &wire.metadata;
         let id = context.names.claim(&meta.namespace, &meta.name);
-        let (facts, asked) = self.facts(context, wire);
-        let mut presence = context.names.claims[id.number()].presence;
+        let row = id.number();
+        let is_other = *context.names.claims[row].uid != *meta.uid;
+        let mut presence = context.names.claims[row].presence;
         context.seen(Kind::ResourceClaim, &mut presence);
-        refer(context, id.number(), &facts);
-        let row = &mut context.names.claims[id.number()];
-        row.presence = presence;
-        if *row.uid != *meta.uid {
-            row.uid = Box::from(&*meta.uid);
+        context.names.claims[row].presence = presence;
+        if is_other && self.outlives(context, row, Later::Replaced) {
+            return meta.resource_version.to_string();
+        }
+        let (mut facts, asked) = self.facts(context, wire);
+        if facts.allocation.is_none() && self.outlives(context, row, Later::Freed) {
+            return meta.resource_version.to_string();
+        }
+        let is_made = meta.annotations.value(POD_CLAIM_NAME).is_some();
+        let is_marked = meta.annotations.value(EXTENDED) == Some("true");
+        if is_marked || facts.allocation.is_some() {
+            let mut known = Known::new(facts, is_made, is_marked);
+            known.follow(context.names.claims[row].extended_for > 0);
+            facts = known.facts.clone();
+            self.claims.insert(row, known);
+        } else {
+            self.claims.remove(&row);
+        }
+        refer(context, row, &facts);
+        if is_other {
+            context.names.claims[row].uid = Box::from(&*meta.uid);
         }
         let attribute = |one: &DeviceMatch| Box::from(context.names.text(one.attribute));
         let alike = facts.matches.iter().map(attribute).collect();
-        self.asks(context, id.number(), asked, alike);
+        self.asks(context, row, asked, alike);
         context.deltas.push(Delta::Claim(id, Box::new(facts)));
         meta.resource_version.to_string()
     }
@@ -195,9 +213,13 @@ impl Catalog {
         }
     }
 
-    fn claim_gone(&mut self, context: &mut Context, row: u32) {
+    pub(super) fn claim_gone(&mut self, context: &mut Context, row: u32) {
+        if self.outlives(context, row, Later::Gone) {
+            return;
+        }
         let Some(claim) = context.names.claims.row(row) else { return };
         let presence = claim.presence;
+        self.claims.remove(&row);
         refer(context, row, &Claim::default());
         self.asks(context, row, Vec::new(), Vec::new());
         if presence.is_there {
@@ -214,7 +236,6 @@ impl Catalog {
         let devices = &wire.spec.devices;
         let mut claim = Claim {
             own: meta.annotations.value(POD_CLAIM_NAME).is_some(),
-            synthetic: meta.annotations.value(EXTENDED) == Some("true"),
             queue: meta
                 .labels
                 .value(&context.rules.queue_key)
@@ -222,7 +243,6 @@ impl Catalog {
             consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
             ..Claim::default()
         };
-        claim.own |= claim.synthetic;
         let mut asked: Vec<AskedFor> = Vec::new();
         for request in &devices.requests {
             for (at, (name, one)) in request.entries().into_iter().enumerate() {
@@ -236,7 +256,7 @@ impl Catalog {
                     class: selection,
                     count: one.device_count(),
                     instead: at > 0,
-                    gpu: request.first_available.is_empty() && catalog::is_gpu(class),
+                    gpu: catalog::is_gpu(class),
                     admin,
                 });
                 asked.push(AskedFor {
@@ -269,7 +289,7 @@ impl Catalog {
 }
 
 /// Moves the references of a claim's row to its node and queue.
-fn refer(context: &mut Context, row: u32, facts: &Claim) {
+pub(super) fn refer(context: &mut Context, row: u32, facts: &Claim) {
     let node = facts.allocation.as_ref().and_then(|given| given.node).map(Number::number);
     let queue = facts.queue.map(Number::number);
     let (old_node, old_queue) = (context.names.claims[row].node, context.names.claims[row].queue);
@@ -389,6 +409,7 @@ impl Exactly<'_> {
             return DeviceCount::All;
         }
         let count = self.count.filter(|count| *count > 0).unwrap_or(1);
-        DeviceCount::Exactly(u32::try_from(count).unwrap_or(u32::MAX))
+        // No node has more, and what a million pods are charged for their claims fits into 63 bits.
+        DeviceCount::Exactly(u16::try_from(count).unwrap_or(u16::MAX).into())
     }
 }

@@ -31,22 +31,22 @@ pub(in crate::ingest) fn gpu_request(
     annotations: &Pairs<'_>,
     whole: &Resources,
 ) -> GpuRequest {
-    let legacy = mig_annotations(context, annotations);
-    if !legacy.is_empty() {
-        return GpuRequest::LegacyMig(legacy);
+    if whole.amount(Lane::GPU) > 0 {
+        // Beside whole GPUs an annotation means nothing: the kubelet gave what the container asked of the device plugin.
+        return whole_gpus(whole);
     }
     let mut instances = Vec::new();
     for (lane, amount) in whole.iter() {
         if context.names.lane_name(lane).starts_with(resource::MIG_PREFIX) && amount > 0 {
-            instances.push((lane, u32::try_from(amount).unwrap_or(u32::MAX)));
+            instances.push((lane, instance_count(amount)));
         }
     }
     if !instances.is_empty() {
         return GpuRequest::Mig(instances);
     }
-    if whole.amount(Lane::GPU) > 0 {
-        // Beside whole GPUs a share means nothing: the kubelet gave what the container asked of the device plugin.
-        return whole_gpus(whole);
+    let legacy = mig_annotations(context, annotations);
+    if !legacy.is_empty() {
+        return GpuRequest::LegacyMig(legacy);
     }
     let devices = annotations.value(annotation::GPU_FRACTION_DEVICES);
     let devices = devices.and_then(|text| text.parse::<u16>().ok()).filter(|count| *count > 0);
@@ -63,12 +63,17 @@ pub(in crate::ingest) fn gpu_request(
     GpuRequest::None
 }
 
+/// A number of MIG instances; more than these are on no node, and a million such pods can be summed.
+fn instance_count(amount: i64) -> u32 {
+    u16::try_from(amount).unwrap_or(u16::MAX).into()
+}
+
 fn whole_gpus(whole: &Resources) -> GpuRequest {
     let milli = whole.amount(Lane::GPU);
     GpuRequest::Whole(u16::try_from(milli / GPU_MILLI).unwrap_or(u16::MAX))
 }
 
-/// Says why what a pod asks of shared GPUs cannot be given, in words for its owner: without these it would run, and see no GPU
+/// Says why what a pod asks of GPUs cannot be given, in words for its owner: without these it would run, and see no GPU
 /// or one that it was not counted for.
 ///
 /// # Source
@@ -85,6 +90,16 @@ pub(in crate::ingest) fn refusal(
             name == resource && amount.quantity().is_none_or(|amount| amount > Quantity::ZERO)
         })
     };
+    let mut names =
+        containers().flat_map(|one| one.resources.requests.iter()).map(|(name, _)| name);
+    if (asks_for(resource::NVIDIA_GPU) || asks_for(resource::AMD_GPU))
+        && let Some(instances) = names.find(|name| name.starts_with(resource::MIG_PREFIX))
+    {
+        return Some(format!(
+            "containers have limits of whole GPUs and of {instances}: a pod has whole GPUs or MIG instances; remove one \
+             of them"
+        ));
+    }
     let value = |key: &str| annotations.value(key);
     // The API server has requests and limits of extended resources equal.
     let shared = match shared_gpu::read(value, asks_for(resource::NVIDIA_GPU)) {
@@ -159,7 +174,10 @@ fn mig_annotations(context: &mut Context, annotations: &Pairs<'_>) -> Vec<(Lane,
         if !key.starts_with(annotation::MIG_PREFIX) {
             continue;
         }
-        if let Ok(count) = text.parse::<u32>() {
+        if let Ok(count) = text.parse::<u32>()
+            && count > 0
+        {
+            let count = instance_count(i64::from(count));
             // One that is not counted is as good as any other: no node takes such a pod.
             instances.push((context.pod_lane(key).unwrap_or(Lane::GPU), count));
         }

@@ -1,0 +1,54 @@
+//! Claims whose pods hold what they were given, and claims that say that they were made for an extended resource.
+//!
+//! Whoever may write claims may take the finalizer off one that is in use, delete it and create another of its name. What
+//! runs keeps its devices all the same: an allocation counts until the last pod with a node that names its claim has left.
+//! The same user may write on any claim that it was made for an extended resource, for which nobody is charged beside the
+//! pod's own request. A claim is one only while the status of a pod says so, which no user writes.
+//!
+//! # Source
+//! `docs/threats.md`.
+
+use std::collections::BTreeMap;
+
+use kai_engine::Claim;
+
+/// Claims that were given devices or say that they were made for an extended resource, by row.
+pub(super) type Claims = BTreeMap<u32, Known>;
+
+/// A claim as the engine was told of it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) facts: Claim,
+    /// It was made from a template.
+    pub(super) is_made: bool,
+    /// It says that it was made for an extended resource.
+    pub(super) is_marked: bool,
+    pub(super) later: Later,
+}
+
+/// Says what became of the object meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Later {
+    /// Nothing.
+    Same,
+    /// Its devices were taken back.
+    Freed,
+    /// It is gone.
+    Gone,
+    /// There is another one of its name.
+    Replaced,
+}
+
+impl Known {
+    pub(super) fn new(facts: Claim, is_made: bool, is_marked: bool) -> Self {
+        Self { facts, is_made, is_marked, later: Later::Same }
+    }
+
+    /// Makes the facts follow whether the status of a pod names the claim as its own; tells whether they changed.
+    pub(super) fn follow(&mut self, is_extended: bool) -> bool {
+        let synthetic = self.is_marked && is_extended;
+        let was = std::mem::replace(&mut self.facts.synthetic, synthetic);
+        self.facts.own = self.is_made || synthetic;
+        was != synthetic
+    }
+}
