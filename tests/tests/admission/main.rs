@@ -23,6 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+mod growth;
 mod healing;
 mod replicas;
 mod rotation;
@@ -259,6 +260,8 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         annotation("received-resource-type", json!("Regular")),
         annotation("runai/shared-gpu-configmap", json!("a-abc1234-shared-gpu")),
         annotation("pod-group-name", Value::Null),
+        annotation("kai.scheduler/numa-placement-predicted", json!("[]")),
+        annotation("kai.scheduler/numa-placement-observed", json!("[]")),
     ] {
         let what = change.to_string();
         let found = patch(&somebody, "bound", &change).await?;
@@ -287,50 +290,6 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     let found = somebody.patch_status("bound", &PatchParams::default(), &running).await;
     check("status", &answer(found)?, None);
     Ok(())
-}
-
-/// A pod takes no more than its queue was asked for, unless an administrator says that pods of its namespace may.
-#[tokio::test(flavor = "multi_thread")]
-async fn pods_grow_where_an_administrator_allows_it() -> Result<()> {
-    let Some(plane) = start("admission").await? else { return Ok(()) };
-    let admin = plane.client().await?;
-    wait_for_policies(&plane).await?;
-    let sidecar = json!([{"name": "s", "image": "i", "restartPolicy": "Always",
-        "resources": {"requests": {"cpu": "1"}}}]);
-    for (name, node) in [("waiting", Value::Null), ("bound", json!("n"))] {
-        let mut pod = pod(name, &json!({}));
-        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
-        pod["spec"]["initContainers"] = sidecar.clone();
-        pod["spec"]["nodeName"] = node;
-        check(name, &create(&admin, &pod, false).await?, None);
-    }
-    let mut foreign = pod("foreign", &json!({}));
-    foreign["spec"]["schedulerName"] = json!("default-scheduler");
-    foreign["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
-    check("foreign", &create(&admin, &foreign, false).await?, None);
-    let somebody = api(&user(&plane, &[]).await?, "v1", "Pod", Some("default"));
-    let resize = async |pod: &str, list: &str, container: &str, requests: Value| {
-        let containers = json!([{"name": container, "resources": {"requests": requests}}]);
-        let patch = Patch::Strategic(json!({"spec": {list: containers}}));
-        answer(somebody.patch_subresource("resize", pod, &PatchParams::default(), &patch).await)
-    };
-    let why = Some("requests of a pod can't grow");
-    for name in ["waiting", "bound"] {
-        check(name, &resize(name, "containers", "c", json!({"cpu": "1001m"})).await?, why);
-        check(name, &resize(name, "containers", "c", json!({"memory": "1Mi"})).await?, why);
-        check(name, &resize(name, "initContainers", "s", json!({"cpu": "2"})).await?, why);
-        check(name, &resize(name, "containers", "c", json!({"cpu": "1000m"})).await?, None);
-        check(name, &resize(name, "containers", "c", json!({"cpu": "0.5"})).await?, None);
-        check(name, &resize(name, "containers", "c", json!({"cpu": "1"})).await?, why);
-    }
-    check("foreign", &resize("foreign", "containers", "c", json!({"cpu": "2"})).await?, None);
-    let allow = json!({"metadata": {"labels": {"kai.scheduler/resize-pods": "allow"}}});
-    let namespaces = api(&admin, "v1", "Namespace", None);
-    check("label", &patch(&namespaces, "default", &allow).await?, None);
-    eventually("the label is heeded", async || {
-        Ok(resize("bound", "containers", "c", json!({"cpu": "2"})).await?.map(drop))
-    })
-    .await
 }
 
 /// A podgrouper in this process, as one outside of the cluster.
