@@ -12,6 +12,11 @@ async fn pods_grow_where_an_administrator_allows_it() -> Result<()> {
     let Some(plane) = start("admission").await? else { return Ok(()) };
     let admin = plane.client().await?;
     wait_for_policies(&plane).await?;
+    // A resize is compared with the pod's node.
+    let room = json!({"cpu": "64", "memory": "64Gi", "pods": "110"});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+        "status": {"capacity": room, "allocatable": room}});
+    check("node", &create(&admin, &node, false).await?, None);
     let sidecar = json!([{"name": "s", "image": "i", "restartPolicy": "Always",
         "resources": {"requests": {"cpu": "1"}}}]);
     for (name, node) in [("waiting", Value::Null), ("bound", json!("n"))] {
