@@ -251,12 +251,18 @@ fn full_name(pod: &Pod) -> String {
     format!("{}/{}", pod.namespace().unwrap_or_default(), pod.name_any())
 }
 
+/// Works out what a pod holds; of a container that is resized, what its kubelet says it has.
 fn holding(pod: &Pod, node: String) -> Holding {
+    let statuses = pod.status.iter().flat_map(|status| &status.container_statuses).flatten();
+    let given: BTreeMap<&str, _> = statuses
+        .filter_map(|one| Some((one.name.as_str(), one.resources.as_ref()?.requests.as_ref()?)))
+        .collect();
     let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
     let mut amounts_milli = vec![0; RESOURCES.len()];
     for container in containers {
         let resources = container.resources.as_ref();
         let requests = resources.and_then(|one| one.requests.as_ref());
+        let requests = given.get(container.name.as_str()).copied().or(requests);
         let limits = resources.and_then(|one| one.limits.as_ref());
         for (index, name) in RESOURCES.iter().enumerate() {
             let amount =

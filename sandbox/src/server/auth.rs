@@ -130,6 +130,9 @@ impl Api {
 pub(crate) fn token(api: &Api, request: &Request, target: &Target) -> ApiResult<Reply> {
     const SECONDS_DEFAULT: i64 = 3600;
     let mut body = text_to_value(&accept::content_type(&request.headers), &request.body)?;
+    if !body.is_object() {
+        return Err(Refusal::bad_request("the body of the request is not an object"));
+    }
     let account = read::find(&api.read(), target)?;
     let seconds =
         body.pointer("/spec/expirationSeconds").and_then(Value::as_i64).unwrap_or(SECONDS_DEFAULT);
