@@ -54,6 +54,11 @@ pub enum LaneKind {
         /// The number before the `g`.
         gpus: u16,
     },
+    /// An extended resource that devices of a class of GPUs stand in for: a queue is charged a GPU for each.
+    ///
+    /// # Source
+    /// docs/behaviour.md 13.1, extended resources.
+    Gpu,
 }
 
 /// Amounts on a few lanes: a list sorted by lane, without zeros.

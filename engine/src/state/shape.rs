@@ -29,6 +29,8 @@ pub(crate) struct ShapeRow {
     /// GPUs of claims of its own, in milli-devices: they are in `take`, and held device by device. None where what a
     /// node has of GPUs does not bound them.
     pub(crate) own_milli: i64,
+    /// GPUs that stand in for extended resources, in milli-devices.
+    backed_milli: i64,
     /// GPUs of claims that are not, in milli-devices.
     pub(crate) named_milli: i64,
     /// Amounts that it takes of a node: the request, the pod slot, whole GPUs and MIG instances. Shared parts are not
@@ -87,9 +89,10 @@ impl ShapeRow {
                 Ask::Named(_, milli) => named_milli += milli,
             }
         }
-        gpu_milli += own_milli + named_milli + either_milli;
+        let backed_milli = backed_milli(facts, lanes);
+        gpu_milli += own_milli + named_milli + either_milli + backed_milli;
         let cpu_only = matches!(facts.gpu, GpuRequest::None | GpuRequest::Whole(0))
-            && own_milli + named_milli + either_milli == 0;
+            && own_milli + named_milli + either_milli + backed_milli == 0;
         if has_backed_resources {
             own_milli = 0;
         }
@@ -100,6 +103,7 @@ impl ShapeRow {
             asks: asks.to_vec(),
             own_milli,
             named_milli,
+            backed_milli,
             take: take.into_iter().collect(),
             charge: PerLane([cpu, memory, gpu_milli]),
             gpu_mib,
@@ -136,13 +140,13 @@ impl ShapeRow {
         self.take.iter().map(move |(lane, amount)| (*lane, amount - claims(*lane)))
     }
 
-    /// GPUs that all its claims ask for, in milli-devices.
+    /// GPUs that all its claims ask for, those that stand in for extended resources included, in milli-devices.
     pub(crate) fn claims_milli(&self) -> i64 {
         let milli = |ask: &Ask| match ask {
             Ask::Own(requests, ..) => charged_milli(requests),
             Ask::Named(_, milli) => *milli,
         };
-        self.asks.iter().map(milli).sum()
+        self.asks.iter().map(milli).sum::<i64>() + self.backed_milli
     }
 
     /// Tells whether it has a claim that is not of its own.
@@ -159,11 +163,20 @@ impl ShapeRow {
     }
 }
 
+/// GPUs in thousandths that stand in for extended resources of a pod.
+fn backed_milli(facts: &Shape, lanes: &[LaneKind]) -> i64 {
+    let is_gpu = |lane: Lane| lanes.get(lane.row()) == Some(&LaneKind::Gpu);
+    // No node has more, and a sum over a million pods fits.
+    let most = i64::from(u16::MAX);
+    let devices = facts.request.iter().filter(|(lane, _)| is_gpu(*lane));
+    devices.map(|(_, amount)| amount.min(most) * GPU_MILLI).sum()
+}
+
 /// GPUs in thousandths that one instance on `lane` stands for.
 pub(crate) fn mig_milli(lanes: &[LaneKind], lane: Lane) -> i64 {
     match lanes.get(lane.row()) {
         Some(LaneKind::Mig { gpus }) => i64::from(*gpus) * GPU_MILLI,
-        Some(LaneKind::Plain) | None => 0,
+        Some(LaneKind::Plain | LaneKind::Gpu) | None => 0,
     }
 }
 

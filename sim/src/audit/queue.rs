@@ -86,7 +86,7 @@ fn charge(after: &After<'_>, pod: &Pod, spot: &Spot) -> Charge {
             .iter()
             .map(|(lane, count)| match after.facts.lanes.get(lane) {
                 Some(LaneKind::Mig { gpus }) => i64::from(*gpus) * i64::from(*count) * GPU_MILLI,
-                Some(LaneKind::Plain) | None => 0,
+                Some(LaneKind::Plain | LaneKind::Gpu) | None => 0,
             })
             .sum(),
     };

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use kai_api::names::resource;
+use kai_engine::{Delta, Lane, LaneKind};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    catalog::{Catalog, Class, Site, Slice},
+    catalog::{Catalog, Class, Site, Slice, is_gpu},
     device::{Attribute, Device},
     share::{WireCapacity, milli, qualified},
 };
@@ -200,6 +202,11 @@ impl Catalog {
             backs: context.lane(&backs),
             generation: context.generation(Kind::DeviceClass),
         };
+        // Devices of it are GPUs, whatever the resource is called by which they are asked for.
+        let is_instance = context.names.lane_name(class.backs).starts_with(resource::MIG_PREFIX);
+        if is_gpu(&meta.name) && class.backs.number() >= Lane::FIRST_EXTENDED && !is_instance {
+            context.deltas.push(Delta::Lane(class.backs, LaneKind::Gpu));
+        }
         let name: Box<str> = Box::from(&*meta.name);
         context.names.backing.retain(|_, backing| *backing != name);
         context.names.backing.insert(class.backs, name.clone());
