@@ -1,8 +1,12 @@
 //! Pod shapes and node kinds: equal pods are one shape, equal nodes one kind, matched once per pair.
 
+mod kinds;
 pub(crate) mod volume;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use kinds::backed_milli;
+pub(crate) use kinds::mig_milli;
 
 use crate::{
     base::{
@@ -160,23 +164,6 @@ impl ShapeRow {
             || !self.facts.pod_anti_affinity.is_empty()
             || !self.facts.ports.is_empty()
             || self.facts.spread.iter().any(|spread| spread.required)
-    }
-}
-
-/// GPUs in thousandths that stand in for extended resources of a pod.
-fn backed_milli(facts: &Shape, lanes: &[LaneKind]) -> i64 {
-    let is_gpu = |lane: Lane| lanes.get(lane.row()) == Some(&LaneKind::Gpu);
-    // No node has more, and a sum over a million pods fits.
-    let most = i64::from(u16::MAX);
-    let devices = facts.request.iter().filter(|(lane, _)| is_gpu(*lane));
-    devices.map(|(_, amount)| amount.min(most) * GPU_MILLI).sum()
-}
-
-/// GPUs in thousandths that one instance on `lane` stands for.
-pub(crate) fn mig_milli(lanes: &[LaneKind], lane: Lane) -> i64 {
-    match lanes.get(lane.row()) {
-        Some(LaneKind::Mig { gpus }) => i64::from(*gpus) * GPU_MILLI,
-        Some(LaneKind::Plain | LaneKind::Gpu) | None => 0,
     }
 }
 

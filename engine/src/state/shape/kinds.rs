@@ -1,0 +1,23 @@
+//! Extended resources for which queues are charged GPUs.
+
+use crate::{
+    base::resources::{GPU_MILLI, Lane, LaneKind},
+    told::pod::Shape,
+};
+
+/// GPUs in thousandths that stand in for extended resources of a pod.
+pub(super) fn backed_milli(facts: &Shape, lanes: &[LaneKind]) -> i64 {
+    let is_gpu = |lane: Lane| lanes.get(lane.row()) == Some(&LaneKind::Gpu);
+    // No node has more, and a sum over a million pods fits.
+    let most = i64::from(u16::MAX);
+    let devices = facts.request.iter().filter(|(lane, _)| is_gpu(*lane));
+    devices.map(|(_, amount)| amount.min(most) * GPU_MILLI).sum()
+}
+
+/// GPUs in thousandths that one instance on `lane` stands for.
+pub(crate) fn mig_milli(lanes: &[LaneKind], lane: Lane) -> i64 {
+    match lanes.get(lane.row()) {
+        Some(LaneKind::Mig { gpus }) => i64::from(*gpus) * GPU_MILLI,
+        Some(LaneKind::Plain | LaneKind::Gpu) | None => 0,
+    }
+}
