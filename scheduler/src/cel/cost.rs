@@ -136,21 +136,10 @@ fn check(name: &str, arguments: &[Value]) -> Result<(), ExecutionError> {
 
 /// Tells whether a map of several entries is in a value.
 fn has_map(value: &Value) -> bool {
-    match value {
-        Value::Map(map) => map.map.len() > 1 || map.map.values().any(has_map),
-        Value::List(all) => all.iter().any(has_map),
-        Value::Function(..)
-        | Value::Int(_)
-        | Value::UInt(_)
-        | Value::Float(_)
-        | Value::Bool(_)
-        | Value::String(_)
-        | Value::Bytes(_)
-        | Value::Duration(_)
-        | Value::Timestamp(_)
-        | Value::Opaque(_)
-        | Value::Null => false,
+    if let Value::Map(map) = value {
+        return map.map.len() > 1 || map.map.values().any(has_map);
     }
+    matches!(value, Value::List(all) if all.iter().any(has_map))
 }
 
 /// Steps that handing a value on takes.
