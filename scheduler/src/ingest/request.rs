@@ -26,8 +26,8 @@ pub(super) struct Amount(Option<Quantity>);
 
 /// No node has more of anything: 64 Ti bytes, 70 Tera milli-cores.
 const AMOUNT_MAX: i64 = 1 << 46;
-/// Pods that ask for as much of anything wait, so that the sum over a million pods fits into 63 bits.
-const REQUEST_MAX: i64 = 1 << 43;
+/// Pods that ask for as much CPU or memory wait: queues sum these, and the sum over a million pods fits into 63 bits.
+const SUMMED_MAX: i64 = 1 << 43;
 /// An object with more resources than this is cut: the bound keeps a hostile object cheap.
 const NAMES_MAX: usize = 256;
 /// Says what is kept of every object, however many resources it names.
@@ -304,9 +304,19 @@ impl<'a> Asking<'_, 'a> {
     }
 }
 
+fn is_summed(lane: Lane) -> bool {
+    matches!(lane, Lane::CPU | Lane::MEMORY)
+}
+
+/// The largest request that is told.
+fn most(lane: Lane) -> i64 {
+    if is_summed(lane) { SUMMED_MAX } else { AMOUNT_MAX }
+}
+
 /// Says that a request is more than can be counted, where that is so.
 pub(super) fn excess(context: &Context, request: &Resources) -> Option<String> {
-    let (lane, _) = request.iter().find(|(_, amount)| *amount >= REQUEST_MAX)?;
+    let is_excess = |(lane, amount): &(Lane, i64)| is_summed(*lane) && *amount >= most(*lane);
+    let (lane, _) = request.iter().find(is_excess)?;
     let name = context.names.lane_name(lane);
     Some(format!("it asks for more of {name} than a node can have: ask for less"))
 }
@@ -317,8 +327,8 @@ pub(super) fn amounts(context: &mut Context, amounts: &Amounts<'_>) -> Resources
         // What has no lane is on no node, and keeps the pod waiting.
         let Some(lane) = context.pod_lane(name) else { continue };
         // A request that cannot be read must not be taken for none.
-        let amount = if amount.0.is_none() { REQUEST_MAX } else { amount.on(lane) };
-        lanes.push((lane, amount.min(REQUEST_MAX)));
+        let amount = if amount.0.is_none() { AMOUNT_MAX } else { amount.on(lane) };
+        lanes.push((lane, amount.min(most(lane))));
     }
     lanes.into_iter().collect()
 }
@@ -326,7 +336,7 @@ pub(super) fn amounts(context: &mut Context, amounts: &Amounts<'_>) -> Resources
 pub(super) fn add(sum: &mut Resources, more: &Resources) {
     for (lane, amount) in more.iter() {
         let now = sum.amount(lane);
-        sum.add(lane, now.saturating_add(amount).min(REQUEST_MAX) - now);
+        sum.add(lane, now.saturating_add(amount).min(most(lane)) - now);
     }
 }
 
