@@ -91,32 +91,46 @@ pub enum DeviceCount {
     /// This many.
     Exactly(u32),
     /// Every device of the node that is selected, at least one.
-    All,
+    All {
+        /// The most that a node has of them, or that the claim was given: what queues are charged.
+        most: u32,
+    },
 }
 
 /// Gives what queues are charged for the requests of a claim, in milli-devices: for alternatives the most that one of them
-/// would cost, since nobody knows before which it will be.
+/// would cost, and for all devices of a node as many as a node has, since nobody knows before which it will be.
 ///
 /// # Source
 /// docs/behaviour.md 13.1, K49.
 pub(crate) fn charged_milli(requests: &[DeviceRequest]) -> i64 {
-    let most = |one: &[DeviceRequest]| one.iter().map(DeviceRequest::milli).max().unwrap_or(0);
+    let most = |one: &[DeviceRequest]| one.iter().map(DeviceRequest::most_milli).max().unwrap_or(0);
     requests.chunk_by(|_, next| next.instead).map(most).sum()
 }
 
-/// Gives what the requests of a claim take for certain, in milli-devices: nothing for alternatives.
+/// Gives what the requests of a claim take for certain, in milli-devices: nothing for alternatives, and one device where
+/// all of a node are asked for.
 pub(crate) fn certain_milli(requests: &[DeviceRequest]) -> i64 {
     let alone = requests.chunk_by(|_, next| next.instead).filter(|one| one.len() == 1);
-    alone.flatten().map(DeviceRequest::milli).sum()
+    alone.flatten().map(DeviceRequest::least_milli).sum()
 }
 
 impl DeviceRequest {
-    /// Gives what it alone costs, in milli-devices: the count, 1 for all. Access that takes nothing costs nothing.
-    fn milli(&self) -> i64 {
+    /// Gives what it alone may take at most, in milli-devices. Access that takes nothing costs nothing.
+    fn most_milli(&self) -> i64 {
+        match self.count {
+            DeviceCount::All { most } if self.gpu && !self.admin => {
+                i64::from(most.max(1)) * GPU_MILLI
+            }
+            DeviceCount::All { .. } | DeviceCount::Exactly(_) => self.least_milli(),
+        }
+    }
+
+    /// Gives what it alone takes at least, in milli-devices: the count, 1 for all.
+    fn least_milli(&self) -> i64 {
         match self.count {
             _ if !self.gpu || self.admin => 0,
             DeviceCount::Exactly(count) => i64::from(count) * GPU_MILLI,
-            DeviceCount::All => GPU_MILLI,
+            DeviceCount::All { .. } => GPU_MILLI,
         }
     }
 }

@@ -197,7 +197,7 @@ fn sharing_news() -> impl Strategy<Value = Delta> {
 fn claim() -> impl Strategy<Value = Delta> {
     let count = prop_oneof![
         4 => (1..3_u32).prop_map(DeviceCount::Exactly),
-        1 => Just(DeviceCount::All)
+        1 => (0..5_u32).prop_map(|most| DeviceCount::All { most })
     ];
     let given = prop::option::weighted(0.3, (0..NODES, 0..4_u32));
     (0..CLAIMS, 0..CLASSES, count, any::<bool>(), 0..QUEUES, given).prop_map(

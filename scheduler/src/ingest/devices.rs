@@ -7,3 +7,4 @@ mod held;
 mod settle;
 mod share;
 pub(in crate::ingest) mod slice;
+mod whole;

@@ -111,7 +111,7 @@ fn granted(after: &After<'_>, pod: PodId) -> Vec<String> {
             };
             let enough = match request.count {
                 DeviceCount::Exactly(count) => devices.len() == count as usize,
-                DeviceCount::All => !devices.is_empty(),
+                DeviceCount::All { .. } => !devices.is_empty(),
             };
             if !enough || !devices.iter().all(selected) {
                 let claim = after.names.of_claim(*claim);

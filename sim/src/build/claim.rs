@@ -229,7 +229,7 @@ fn allocate(world: &mut World, id: ClaimId, node: NodeId, key: &str) -> Result<(
         let mut free = devices.filter(|device| device.classes.contains(&request.class));
         let count = match request.count {
             DeviceCount::Exactly(count) => count as usize,
-            DeviceCount::All => free.clone().count(),
+            DeviceCount::All { .. } => free.clone().count(),
         };
         for _ in 0..count {
             let many = |device: &SliceDevice| request.admin || device.shares.is_some();
@@ -255,12 +255,12 @@ fn requests(world: &mut World, key: &str, text: &str) -> Result<Claim> {
         let text = text.trim();
         let (admin, text) = text.strip_prefix("admin ").map_or((false, text), |text| (true, text));
         let (class, count) = text.split_once('*').ok_or_else(wrong)?;
-        let count = match count {
-            "all" => DeviceCount::All,
-            count => DeviceCount::Exactly(count.parse().map_err(|_| wrong())?),
-        };
         let gpu = is_gpu(class);
         let class = selection(world, class).ok_or_else(wrong)?;
+        let count = match count {
+            "all" => DeviceCount::All { most: most(world, class) },
+            count => DeviceCount::Exactly(count.parse().map_err(|_| wrong())?),
+        };
         Ok(DeviceRequest { class, count, instead: at > 0, gpu, admin })
     };
     let alternatives = requests.split('+').flat_map(|text| text.split('|').enumerate());
@@ -270,6 +270,13 @@ fn requests(world: &mut World, key: &str, text: &str) -> Result<Claim> {
         values.map(|(_, distinct)| DeviceMatch { requests: Vec::new(), attribute, distinct });
     let matches = matches.into_iter().collect();
     Ok(Claim { requests, matches, ..Claim::default() })
+}
+
+/// Counts the devices of a class from the node that has the most.
+fn most(world: &World, class: DeviceClassId) -> u32 {
+    let is_of = |device: &SliceDevice| device.classes.contains(&class);
+    let count = |node: &NodeId| world.facts.devices_from(*node).filter(|one| is_of(one)).count();
+    u32::try_from(world.facts.nodes.keys().map(count).max().unwrap_or(0)).unwrap_or(u32::MAX)
 }
 
 fn class_of(name: &str) -> &str {

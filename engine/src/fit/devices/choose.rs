@@ -108,7 +108,7 @@ fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
     let mut slots = Vec::new();
     // Those that leave no choice come first.
     for (at, want) in wants.iter().enumerate() {
-        if want.count == DeviceCount::All {
+        if matches!(want.count, DeviceCount::All { .. }) {
             let all = offer.iter().filter(|row| row.is_of(want.class)).count();
             if all == 0 {
                 return None;
@@ -276,7 +276,7 @@ mod tests {
                     request,
                     class: class(plain.chars().next().expect("a want has a class")),
                     count: match &plain[2..] {
-                        "all" => DeviceCount::All,
+                        "all" => DeviceCount::All { most: 2 },
                         count => DeviceCount::Exactly(count.parse().expect("a want has a count")),
                     },
                     instead: text.starts_with('|'),
@@ -395,11 +395,11 @@ mod tests {
             assert_eq!(ids(found).as_deref(), expect, "{wants:?}");
         };
         check(&[admin(DeviceCount::Exactly(1))], Some(&[0]));
-        check(&[admin(DeviceCount::All)], Some(&[0, 1]));
+        check(&[admin(DeviceCount::All { most: 2 })], Some(&[0, 1]));
         check(&[admin(DeviceCount::Exactly(3))], None);
         // Another claim has what this one looks at; the same one may not have it twice.
-        check(&[admin(DeviceCount::All), want(1, 0)], Some(&[0, 1, 1]));
-        check(&[admin(DeviceCount::All), want(0, 1)], None);
+        check(&[admin(DeviceCount::All { most: 2 }), want(1, 0)], Some(&[0, 1, 1]));
+        check(&[admin(DeviceCount::All { most: 2 }), want(0, 1)], None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::{
     device::{Attribute, Device},
     held::Claims,
     share::qualified,
+    whole::Wholes,
 };
 use crate::{
     cel::{Answer, Described},
@@ -52,6 +53,8 @@ pub(in crate::ingest) struct Catalog {
     counters: BTreeMap<u32, i64>,
     /// Holds what was told of claims that more than their objects decides about.
     pub(super) claims: Claims,
+    /// Holds what all devices of a node are, of the selections of which claims want all.
+    pub(super) wholes: Wholes,
 }
 
 /// Driver and name of a pool.
@@ -128,7 +131,7 @@ impl Catalog {
     pub(in crate::ingest) fn selection(&mut self, class: &str, own: Wish) -> (DeviceClassId, bool) {
         let (number, is_new) = self.selections.number(class, own, self.classes.get(class));
         if is_new {
-            self.stale.extend(self.by_site.keys());
+            self.match_anew();
         }
         (DeviceClassId::new(number), is_new)
     }
@@ -170,7 +173,7 @@ impl Catalog {
         let touched: Vec<_> =
             touched.map(|(number, one)| (DeviceClassId::new(number), told(one))).collect();
         if !touched.is_empty() {
-            self.stale.extend(self.by_site.keys());
+            self.match_anew();
         }
         touched
     }
@@ -184,6 +187,11 @@ impl Catalog {
         let pool = slice.of_pool();
         self.slices.insert(Box::from(name), slice);
         self.pool_changed(pool);
+    }
+
+    /// Has the devices of all sites told anew.
+    pub(super) fn match_anew(&mut self) {
+        self.stale.extend(self.by_site.keys());
     }
 
     /// Takes a slice out.
@@ -298,7 +306,7 @@ impl Catalog {
         let namespace: Arc<str> = Arc::from(namespace);
         for one in &asked {
             if self.selections.enter(one.selection, &namespace) {
-                self.stale.extend(self.by_site.keys());
+                self.match_anew();
             }
         }
         for one in std::mem::replace(&mut names.claims[claim].asked, asked) {
@@ -333,6 +341,7 @@ impl Catalog {
                     devices.push(told);
                 }
             }
+            self.wholes.count(site, &devices);
             context.deltas.push(match site {
                 Site::Node(node) => Delta::Slices(NodeId::new(node), devices),
                 Site::Reach(reach) => {
@@ -348,6 +357,7 @@ impl Catalog {
         }
         context.questions.append(&mut verdicts.questions);
         self.verdicts = verdicts;
+        self.charge_wholes(context);
         self.tidy();
         let unselected = self.selections.unselected(&self.verdicts).into_iter();
         let told = unselected.filter_map(|(number, class)| {

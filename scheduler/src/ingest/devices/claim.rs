@@ -14,6 +14,7 @@ use super::{
     device::Tolerated,
     held::{Known, Later},
     share::{milli, qualified},
+    whole,
 };
 use crate::{
     actuate::EXTENDED,
@@ -178,9 +179,11 @@ impl Catalog {
         if facts.allocation.is_none() && self.outlives(context, row, Later::Freed) {
             return meta.resource_version.to_string();
         }
+        self.follow_whole(row, &facts);
+        self.wholes.fill(&mut facts);
         let is_made = meta.annotations.value(POD_CLAIM_NAME).is_some();
         let is_marked = meta.annotations.value(EXTENDED) == Some("true");
-        if is_marked || facts.allocation.is_some() {
+        if is_marked || facts.allocation.is_some() || whole::is_whole(&facts) {
             let mut known = Known::new(facts, is_made, is_marked);
             known.follow(context.names.claims[row].extended_for > 0);
             facts = known.facts.clone();
@@ -219,6 +222,7 @@ impl Catalog {
         }
         let Some(claim) = context.names.claims.row(row) else { return };
         let presence = claim.presence;
+        self.follow_whole(row, &Claim::default());
         self.claims.remove(&row);
         refer(context, row, &Claim::default());
         self.asks(context, row, Vec::new(), Vec::new());
@@ -406,7 +410,7 @@ impl Exactly<'_> {
 
     fn device_count(&self) -> DeviceCount {
         if &*self.allocation_mode == "All" {
-            return DeviceCount::All;
+            return DeviceCount::All { most: 0 };
         }
         let count = self.count.filter(|count| *count > 0).unwrap_or(1);
         // No node has more, and what a million pods are charged for their claims fits into 63 bits.

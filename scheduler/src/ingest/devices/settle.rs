@@ -1,6 +1,6 @@
 //! Claims whose objects change while pods hold what they gave.
 
-use kai_engine::ClaimId;
+use kai_engine::{Claim, ClaimId};
 
 use super::{catalog::Catalog, claim::refer, held::Later};
 use crate::ingest::{Context, Delta, Kind};
@@ -26,6 +26,7 @@ impl Catalog {
                     known.later = Later::Same;
                     (known.facts.allocation, known.facts.consumers) = (None, 0);
                     known.follow(is_extended);
+                    self.wholes.fill(&mut known.facts);
                     self.tell(context, row);
                 }
                 later @ (Later::Gone | Later::Replaced) if !is_held => {
@@ -39,6 +40,24 @@ impl Catalog {
                         self.tell(context, row);
                     }
                 }
+            }
+        }
+    }
+
+    /// Follows whether a claim asks for all GPUs of a node, and of which selections.
+    pub(super) fn follow_whole(&mut self, row: u32, facts: &Claim) {
+        let before = self.claims.get(&row).map(|known| &known.facts);
+        if self.wholes.follow(row, before, facts) {
+            self.match_anew();
+        }
+    }
+
+    /// Tells anew of claims that are charged for all GPUs of a node, where another node has the most now.
+    pub(super) fn charge_wholes(&mut self, context: &mut Context) {
+        for row in self.wholes.changed() {
+            let known = self.claims.get_mut(&row);
+            if known.is_some_and(|known| self.wholes.fill(&mut known.facts)) {
+                self.tell(context, row);
             }
         }
     }

@@ -130,7 +130,7 @@ fn gpus_of(world: &World, claim: ClaimId) -> i64 {
     let Some(facts) = world.facts.claims.get(&claim) else { return 0 };
     let devices = |count: DeviceCount| match count {
         DeviceCount::Exactly(count) => i64::from(count),
-        DeviceCount::All => 0,
+        DeviceCount::All { .. } => 0,
     };
     facts.requests.iter().filter(|request| request.gpu).map(|one| devices(one.count)).sum()
 }
