@@ -21,7 +21,7 @@ use crate::{
         proof::{EvictionKind, Proof},
         steps::Steps,
     },
-    pending::{Listing, report},
+    pending::{Listing, report, rounds::Rounds},
     queues::share,
     state::{
         index::Policy,
@@ -80,6 +80,8 @@ pub fn plan_stepwise(
     if cluster.config.as_ref() != Some(config) {
         cluster.config = Some(config.clone());
         cluster.state.note_choices();
+        // An action may have been switched off in the middle of its round.
+        cluster.pending.rounds = Rounds::default();
     }
     cluster.absorb();
     if !cluster.pending.changed && !due {

@@ -9,6 +9,7 @@ pub(crate) mod depth;
 pub(crate) mod eviction_history;
 pub(crate) mod front;
 pub(crate) mod report;
+pub(crate) mod rounds;
 pub(crate) mod running;
 pub(crate) mod scheduling_order;
 pub(crate) mod search_epoch;
@@ -30,6 +31,7 @@ use crate::{
     pending::{
         class_queues::{ClassQueue, ClassQueues},
         eviction_history::EvictionHistory,
+        rounds::Rounds,
         running::Running,
         search_epoch::SearchEpoch,
         wait::Wait,
@@ -67,6 +69,8 @@ pub(crate) struct Pending {
     /// Number of times that a search for victims that began anew ran out of steps, for class queues where the last one
     /// did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
+    /// Who had a turn to evict, where a cycle is too short for all.
+    pub(crate) rounds: Rounds,
     /// The number of changes to what searches for victims read.
     pub(crate) epoch: SearchEpoch,
     /// Groups that lost places since the last news, and to whom.

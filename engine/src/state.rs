@@ -7,6 +7,7 @@
 //! The state knows nobody above it. It writes down what changed ([`changes`]), for those who remember what they made of it.
 
 pub(crate) mod account;
+pub(crate) mod anti_affinity;
 pub(crate) mod apply;
 pub(crate) mod booking;
 pub(crate) mod budgets;
@@ -43,8 +44,8 @@ use crate::{
         steps::Steps,
     },
     state::{
-        budgets::Budgets, changes::Changes, claims::Claims, nominations::Nominations,
-        shape::Shapes, trial::Op,
+        anti_affinity::AntiAffinity, budgets::Budgets, changes::Changes, claims::Claims,
+        nominations::Nominations, shape::Shapes, trial::Op,
     },
 };
 
@@ -64,8 +65,8 @@ pub(crate) struct State {
     topologies: Column<TopologyId, Option<Box<crate::told::group::Topology>>>,
     /// Spellings of the values of labels that name domains.
     spellings: BTreeMap<Symbol, Box<[u8]>>,
-    /// Pods with anti-affinity.
-    with_anti_affinity: std::collections::BTreeSet<PodId>,
+    /// Pods with required anti-affinity.
+    anti_affinity: AntiAffinity,
     /// Pods that topology spread counts, by node. Derived.
     pod_counts: pod_counts::PodCounts,
     /// Changes of open trials, to be undone or kept.
@@ -158,9 +159,9 @@ impl State {
         self.topologies.iter().filter_map(|(id, facts)| Some((id, facts.as_deref()?)))
     }
 
-    /// Pods with anti-affinity.
-    pub(crate) fn with_anti_affinity(&self) -> &std::collections::BTreeSet<PodId> {
-        &self.with_anti_affinity
+    /// Pods with required anti-affinity.
+    pub(crate) fn anti_affinity(&self) -> &AntiAffinity {
+        &self.anti_affinity
     }
 
     pub(crate) fn pod_counts(&self) -> &pod_counts::PodCounts {

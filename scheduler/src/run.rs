@@ -260,7 +260,7 @@ impl Run {
     fn configure(&mut self, channels: &mut Channels) {
         if self.ingest.shards.take_changed() {
             let settings = self.source.settings(self.ingest.shards.iter());
-            self.config = settings.config;
+            self.config = in_turns(settings.config);
             channels.usage.want(settings.usage, self.source.followed(self.ingest.shards.iter()));
             channels.order.want(settings.job_order);
             self.ingest.align(settings.aligning);
@@ -478,4 +478,10 @@ async fn pass<T>(future: impl Future<Output = T>) -> (Duration, T) {
     let started = Instant::now();
     let result = future.await;
     (started.elapsed(), result)
+}
+
+/// Has actions that evict leave the rest to the next cycle after some 20 ms each, so that what was placed is bound meanwhile:
+/// any user may make any number of groups for each of which all victims are looked through in vain.
+pub(crate) fn in_turns(config: Config) -> Config {
+    Config { eviction_steps_max: Some(20_000), ..config }
 }

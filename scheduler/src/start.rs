@@ -24,7 +24,7 @@ use crate::{
     dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind, Rules, Selector},
     report::Report,
-    run::{self, Channels, End, Lists, Run},
+    run::{self, Channels, End, Lists, Run, in_turns},
     serve::{
         health::Health,
         metrics::{Metrics, QueueGauges},
@@ -338,7 +338,7 @@ impl Shared {
             ingest: Ingest::new(rules),
             cluster,
             source: self.source.clone(),
-            config: self.source.settings(std::iter::empty()).config,
+            config: in_turns(self.source.settings(std::iter::empty()).config),
             dispatch,
             health: self.health.clone(),
             gauges: QueueGauges::new(self.metrics.queues.clone()),

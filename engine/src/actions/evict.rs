@@ -15,7 +15,7 @@ use crate::{
     decided::{
         plan::{Eviction, QueueState, Why},
         proof::{EvictionKind, Proof, Shortage},
-        steps::Progress,
+        steps::{Progress, Steps},
     },
     evict::{
         Outcome, SearchState, VictimSearch,
@@ -35,6 +35,9 @@ use crate::{
 /// The part of a cycle's steps that one search may take at first: one of so many.
 const SEARCHES_MIN: u64 = 64;
 
+/// Steps of a turn beside those that it counts: what counting proves in vain costs as much as looking at so many nodes.
+const TURN_STEPS: u64 = 32;
+
 impl Cycle<'_> {
     /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
     ///
@@ -47,23 +50,37 @@ impl Cycle<'_> {
         }
         self.cluster.searches.settle(&self.cluster.pending.epoch);
         let front = self.front(kind);
-        let pairs: Vec<_> =
-            self.cluster.pending.class_queues().map(|(queue, class, _)| (queue, class)).collect();
+        let pending = &self.cluster.pending;
+        let goes_on = pending.rounds.is_under_way(kind);
+        let pairs = pending.class_queues().map(|(queue, class, _)| (queue, class));
+        let is_due = |pair: &(QueueId, _)| {
+            self.config.eviction_steps_max.is_none() || pending.rounds.is_due(kind, *pair)
+        };
+        let pairs: Vec<_> = pairs.filter(is_due).collect();
         let slow =
             |(queue, class): &(QueueId, _)| self.cluster.pending.patience(*queue, *class, kind) > 0;
         let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
+        let begun = self.cluster.state.steps;
         for pairs in [first, last] {
             let Cluster { state, pending, .. } = &*self.cluster;
             let turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front.clone());
-            self.evict_for(kind, turns);
-        }
-    }
-
-    fn evict_for(&mut self, kind: EvictionKind, mut turns: SchedulingOrder) {
-        while let Some(turn) = turns.next() {
-            if self.cluster.state.steps.total() >= self.config.steps_max {
+            if !self.evict_for(kind, turns, begun) {
                 self.cluster.state.steps.spent = true;
                 return;
+            }
+        }
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        let has_changed = pending.rounds.end(kind, pending.epoch.number());
+        // Those who had their turns in earlier cycles were not asked again since.
+        state.steps.spent |= goes_on && has_changed;
+    }
+
+    /// Gives groups their turns; tells whether all had one before the steps were spent.
+    fn evict_for(&mut self, kind: EvictionKind, mut turns: SchedulingOrder, begun: Steps) -> bool {
+        while let Some(turn) = turns.next() {
+            let steps = &self.cluster.state.steps;
+            if steps.total() >= self.config.steps_max || self.is_spent(steps.since(&begun)) {
+                return false;
             }
             let listing = self.cluster.pending.listing(turn.group);
             let listing = listing.filter(|listing| listing.queue == turn.queue);
@@ -91,6 +108,13 @@ impl Cycle<'_> {
                 turns.done(&self.cluster.state, &self.cluster.pending, turn);
             }
         }
+        true
+    }
+
+    /// Tells whether an action that evicts took its part of the cycle.
+    fn is_spent(&self, steps: Steps) -> bool {
+        let taken = steps.total() + TURN_STEPS * steps.groups;
+        self.config.eviction_steps_max.is_some_and(|most| taken >= most.max(1))
     }
 
     /// The groups that the action looks at, where their number is bounded.
@@ -149,6 +173,9 @@ impl Cycle<'_> {
         }
         self.cluster.state.steps.groups += 1;
         let Cluster { searches, pending, .. } = &mut *self.cluster;
+        if self.config.eviction_steps_max.is_some() {
+            pending.rounds.note(kind, (turn.queue, turn.class), pending.epoch.number());
+        }
         match searches.recall(&pending.epoch, SearchKey { group: turn.group, kind }, self.now) {
             Recall::Unknown if self.is_crowded_out(kind, turn) => {
                 self.undecided.insert(turn.group);

@@ -84,7 +84,7 @@ pub(super) fn kind_of(
         let facts = &state.pods()[*pod];
         !facts.has_claims && !state.shapes()[facts.shape].has_pod_affinity()
     };
-    let alike = state.with_anti_affinity().is_empty() && row.tree.only_leaf().is_some();
+    let alike = state.anti_affinity().is_empty() && row.tree.only_leaf().is_some();
     let shapes = || pods.iter().map(|pod| state.pods()[*pod].shape).collect();
     (alike && pods.iter().all(plain)).then(|| Some((row.queue()?, shapes()))).flatten()
 }

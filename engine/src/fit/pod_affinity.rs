@@ -37,11 +37,15 @@ pub(crate) struct PodAffinity {
 /// Looks round for a pod, where it or others have terms about the pods beside them.
 ///
 /// # Cost
-/// In the number of pods on nodes, for pods with terms; in the number of pods with anti-affinity, for all others.
+/// In the number of pods on nodes, for pods with terms; in the number of pods whose anti-affinity means pods of this one's
+/// namespace, for all others.
 #[inline]
 pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity> {
-    let has_terms = state.shapes()[state.pods()[pod].shape].has_pod_affinity();
-    (has_terms || !state.with_anti_affinity().is_empty()).then(|| pre_filter(state, pod))
+    let facts = &state.pods()[pod];
+    let has_terms = state.shapes()[facts.shape].has_pod_affinity();
+    let is_meant = !state.anti_affinity().is_empty()
+        && state.anti_affinity().on(facts.namespace).next().is_some();
+    (has_terms || is_meant).then(|| pre_filter(state, pod))
 }
 
 #[inline(never)]
@@ -67,12 +71,14 @@ fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
         pod_affinity.far.extend(staying);
         pod_affinity.far_now.extend(leaving);
     }
-    for other in state.with_anti_affinity().iter().filter(|other| **other != pod) {
-        for term in &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity {
-            if matches(state, pod, term, *other) {
-                let pairs = nodes_of(state, *other)
+    let namespace = state.pods()[pod].namespace;
+    let others = state.anti_affinity().on(namespace).filter(|other| *other != pod);
+    for other in others.filter(|other| nodes_of(state, *other).next().is_some()) {
+        for term in &state.shapes()[state.pods()[other].shape].facts.pod_anti_affinity {
+            if matches(state, pod, term, other) {
+                let pairs = nodes_of(state, other)
                     .filter_map(|node| state.topology_pair(node, term.topology_key));
-                let far = if leaves(state, *other) {
+                let far = if leaves(state, other) {
                     &mut pod_affinity.far_now
                 } else {
                     &mut pod_affinity.barred
@@ -89,23 +95,24 @@ fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
 /// not hold for groups with others.
 ///
 /// # Cost
-/// In the number of pods with anti-affinity times that of the pods to be placed.
+/// In the number of pods whose anti-affinity means these, times that of the pods to be placed.
 pub(crate) fn is_repelled(state: &State, group: GroupId) -> bool {
-    if state.with_anti_affinity().is_empty() {
+    if state.anti_affinity().is_empty() {
         return false;
     }
     let pods = state.to_place(group);
     // Groups that are particular themselves are no class with others.
     let has_terms =
         pods.iter().any(|pod| state.shapes()[state.pods()[*pod].shape].has_pod_affinity());
-    let minds = |other: &PodId, pod: PodId| {
-        let terms = &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity;
-        terms.iter().any(|term| matches(state, pod, term, *other))
+    let minds = |other: PodId, pod: PodId| {
+        let terms = &state.shapes()[state.pods()[other].shape].facts.pod_anti_affinity;
+        terms.iter().any(|term| matches(state, pod, term, other))
     };
-    !has_terms
-        && pods
-            .into_iter()
-            .any(|pod| state.with_anti_affinity().iter().any(|other| minds(other, pod)))
+    let is_minded = |pod: PodId| {
+        let mut others = state.anti_affinity().on(state.pods()[pod].namespace);
+        others.any(|other| nodes_of(state, other).next().is_some() && minds(other, pod))
+    };
+    !has_terms && pods.into_iter().any(is_minded)
 }
 
 /// Tells whether a pod may join the pods of a node: now, later, or why not.
@@ -151,14 +158,21 @@ pub(crate) fn joins(
     Ok(room)
 }
 
+/// Tells whether two pods want a port of a node that only one can have. Both lists are in order.
+///
+/// # Cost
+/// In the ports of both.
 fn clash(state: &State, shape: &ShapeRow, other: PodId) -> bool {
-    let theirs = &state.shapes()[state.pods()[other].shape].facts.ports;
+    let mut theirs = &*state.shapes()[state.pods()[other].shape].facts.ports;
     shape.facts.ports.iter().any(|ours| {
-        theirs.iter().any(|theirs| {
+        while theirs.first().is_some_and(|first| first.port < ours.port) {
+            theirs = &theirs[1..];
+        }
+        theirs.iter().take_while(|theirs| theirs.port == ours.port).any(|theirs| {
             let address = ours.address == theirs.address
                 || ours.address == Symbol::EMPTY
                 || theirs.address == Symbol::EMPTY;
-            ours.port == theirs.port && ours.protocol == theirs.protocol && address
+            ours.protocol == theirs.protocol && address
         })
     })
 }
@@ -226,7 +240,7 @@ pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> b
     let here = if term.namespaces.is_empty() {
         facts.namespace == state.pods()[of].namespace
     } else {
-        term.namespaces.contains(&facts.namespace)
+        term.namespaces.binary_search(&facts.namespace).is_ok()
     };
     here && facts.is_selected(&term.selector)
 }

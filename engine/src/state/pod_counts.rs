@@ -43,10 +43,10 @@ struct PodCount {
 pub(crate) struct PodCounts {
     rows: Vec<Option<PodCount>>,
     by_meant: BTreeMap<CountedPods, usize>,
-    /// Counts by a label that all of their pods have.
-    by_label: BTreeMap<(Symbol, Symbol), Vec<usize>>,
-    /// Counts that name no label and value.
-    loose: Vec<usize>,
+    /// Counts by their namespace and a label that all of their pods have.
+    by_label: BTreeMap<(Symbol, (Symbol, Symbol)), Vec<usize>>,
+    /// Counts that name no label and value, by their namespace.
+    loose: BTreeMap<Symbol, Vec<usize>>,
 }
 
 impl PodCounts {
@@ -66,11 +66,12 @@ impl PodCounts {
     /// Counts a pod on a node.
     ///
     /// # Cost
-    /// In the pod's labels and the counts that name one of them.
+    /// In the pod's labels and the counts of its namespace that name one of them, or none.
     pub(crate) fn count(&mut self, pod: &PodFacts, node: NodeId, sign: Sign) {
         let Self { rows, by_label, loose, .. } = self;
-        let named = pod.labels.iter().filter_map(|label| by_label.get(label)).flatten();
-        for row in named.chain(&*loose) {
+        let namespace = pod.namespace;
+        let named = pod.labels.iter().filter_map(|label| by_label.get(&(namespace, *label)));
+        for row in named.chain(loose.get(&namespace)).flatten() {
             let Some(count_row) = &mut rows[*row] else { continue };
             if pod.is_meant(&count_row.meant.selector, count_row.meant.namespace) {
                 let count = count_row.on.entry(node).or_default();
@@ -99,10 +100,11 @@ impl PodCounts {
         match label_of(&meant.selector) {
             Some((key, values)) => {
                 for value in values.iter().collect::<BTreeSet<_>>() {
-                    self.by_label.entry((key, *value)).or_default().push(row);
+                    let label = (meant.namespace, (key, *value));
+                    self.by_label.entry(label).or_default().push(row);
                 }
             }
-            None => self.loose.push(row),
+            None => self.loose.entry(meant.namespace).or_default().push(row),
         }
         self.by_meant.insert(meant.clone(), row);
         let count_row = PodCount { meant, shapes: BTreeSet::from([shape]), on: BTreeMap::new() };
@@ -124,7 +126,7 @@ impl PodCounts {
         match label_of(&meant.selector) {
             Some((key, values)) => {
                 for value in values {
-                    let label = (key, *value);
+                    let label = (meant.namespace, (key, *value));
                     if let Some(rows) = self.by_label.get_mut(&label) {
                         rows.retain(|other| *other != row);
                         if rows.is_empty() {
@@ -133,7 +135,14 @@ impl PodCounts {
                     }
                 }
             }
-            None => self.loose.retain(|other| *other != row),
+            None => {
+                if let Some(rows) = self.loose.get_mut(&meant.namespace) {
+                    rows.retain(|other| *other != row);
+                    if rows.is_empty() {
+                        self.loose.remove(&meant.namespace);
+                    }
+                }
+            }
         }
         self.rows[row] = None;
         self.by_meant.remove(meant);

@@ -173,7 +173,7 @@ pub struct Shape {
     pub preferred_pods: Vec<(i32, PodTerm)>,
     /// Topology spread.
     pub spread: Vec<Spread>,
-    /// Host ports.
+    /// Host ports, ascending.
     pub ports: Vec<HostPort>,
     /// Requests for NUMA zones, where alignment is on and the pod is one to align.
     pub alignment: Option<Box<Alignment>>,
@@ -227,7 +227,8 @@ pub struct Toleration {
 pub struct PodTerm {
     /// The node label that says what "together" means.
     pub topology_key: Symbol,
-    /// The namespaces whose pods count; the adapter resolves selectors and puts the pod's own where none is given.
+    /// The namespaces whose pods count, ascending; the adapter resolves selectors and puts the pod's own where none is
+    /// given.
     pub namespaces: Vec<Symbol>,
     /// Selector of the pods that count: all requirements hold.
     pub selector: Vec<Requirement>,

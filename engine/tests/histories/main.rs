@@ -17,6 +17,7 @@ mod leaving;
 mod proofs;
 mod repeated;
 mod resumed;
+mod rounds;
 mod told_wrong;
 
 /// Builds a world from a text in the scenario language; the name of the test is its title.

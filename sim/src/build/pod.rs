@@ -1,5 +1,7 @@
 //! Requests of a pod, and the nodes that it may go to.
 
+use std::collections::BTreeSet;
+
 use kai_engine::{
     Alignment, GPU_MILLI, GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement,
     Resources, Shape, Spread, Symbol, Toleration, VolumeNodes,
@@ -63,6 +65,8 @@ pub(super) fn shape(
         ports: pod
             .ports
             .iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
             .map(|port| HostPort {
                 port: *port,
                 protocol: world.names.symbol("TCP"),

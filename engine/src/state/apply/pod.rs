@@ -37,7 +37,6 @@ impl State {
         let owner = facts.owner;
         let before = self.before(id, false);
         self.detach(id);
-        self.with_anti_affinity.remove(&id);
         self.pods.status[id] = PodStatus::default();
         // Its number may soon be another's.
         self.nominations.forget_pod(id);
@@ -103,6 +102,8 @@ impl State {
     fn detach(&mut self, id: PodId) {
         let Some(old) = &self.pods.facts[id] else { return };
         let shape = old.shape;
+        let terms = &self.shapes[shape].facts.pod_anti_affinity;
+        self.anti_affinity.remove(id, old.namespace, terms);
         self.give(id);
         self.unseat(id);
         self.pods.facts[id] = None;
@@ -114,11 +115,8 @@ impl State {
         assert!(self.pods.facts[id].is_none(), "a pod is taken out before it is put in");
         let group = facts.group();
         self.nodes.index.stale |= self.shapes.asks_new();
-        if self.shapes[facts.shape].facts.pod_anti_affinity.is_empty() {
-            self.with_anti_affinity.remove(&id);
-        } else {
-            self.with_anti_affinity.insert(id);
-        }
+        let terms = &self.shapes[facts.shape].facts.pod_anti_affinity;
+        self.anti_affinity.insert(id, facts.namespace, terms);
         self.pods.facts[id] = Some(facts);
         let status = self.join_claims(id, status, was);
         self.pods.status[id] = status;

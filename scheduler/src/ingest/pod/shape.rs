@@ -213,6 +213,7 @@ impl Constraints<'_, '_> {
                 address: context.names.symbol(address),
             });
         }
+        ports.sort_unstable();
         ports
     }
 }
