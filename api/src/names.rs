@@ -92,9 +92,9 @@ pub mod value {
     pub const RECEIVED_FRACTION: &str = "Fraction";
     /// Of [`super::annotation::RECEIVED_RESOURCE_TYPE`]: MIG devices.
     pub const RECEIVED_MIG: &str = "MigInstance";
-    /// Of [`super::label::PREEMPTIBILITY`].
+    /// Of [`super::label::PREEMPTIBILITY`] and [`super::annotation::BOUND_PREEMPTIBILITY`].
     pub const PREEMPTIBLE: &str = "preemptible";
-    /// Of [`super::label::PREEMPTIBILITY`].
+    /// Of [`super::label::PREEMPTIBILITY`] and [`super::annotation::BOUND_PREEMPTIBILITY`].
     pub const NON_PREEMPTIBLE: &str = "non-preemptible";
 }
 
@@ -142,6 +142,8 @@ pub mod annotation {
     pub const RECEIVED_RESOURCE_TYPE: &str = "received-resource-type";
     /// The queue on whose account a pod was bound.
     pub const BOUND_QUEUE: &str = "kai.scheduler/bound-queue";
+    /// Whether a pod may be evicted, as it was when it was bound: `preemptible` or `non-preemptible`.
+    pub const BOUND_PREEMPTIBILITY: &str = "kai.scheduler/bound-preemptibility";
     /// JSON `[{"zone":..,"amount":..}]`, foreseen by the scheduler.
     pub const NUMA_PREDICTED: &str = "kai.scheduler/numa-placement-predicted";
     /// JSON `[{"zone":..,"amount":..}]`, seen on the node.

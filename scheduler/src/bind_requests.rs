@@ -181,6 +181,7 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         node: Box::from(spec.selected_node.as_deref().filter(|node| !node.is_empty())?),
         received,
         queue: None,
+        is_preemptible: false,
         labels: Vec::new(),
         claims: Vec::new(),
         volumes: Vec::new(),

@@ -95,8 +95,10 @@ impl Dispatch {
         let share = self.share(seat, &groups, grant, names);
         let node = Box::from(&**names.nodes.key(node));
         let uid = Box::from(&**names.pods.key(pod));
-        let queue = names.pods[pod].group.map(|group| names.queue_of_group(group));
+        let group = names.pods[pod].group;
+        let queue = group.map(|group| names.queue_of_group(group));
         let queue = queue.filter(|queue| !queue.is_empty()).map(Box::from);
+        let is_preemptible = group.is_some_and(|group| names.groups[group].is_preemptible);
         let row = &mut names.pods[pod];
         // A condition of it that is not written yet will not be, and may have to be said again.
         row.edit(|extras| (extras.nominated, extras.said) = (None, None));
@@ -118,6 +120,7 @@ impl Dispatch {
                 Grant::Mig => value::RECEIVED_MIG,
             },
             queue,
+            is_preemptible,
             labels,
             claims: Vec::new(),
             volumes: Vec::new(),
@@ -264,6 +267,8 @@ impl Dispatch {
             said.annotations = annotations(reason, of_group.map(|all| all.pods), names);
             tasks.push(Task::Event(said));
         }
+        // A group without an object has nothing to write it on, and no UID to guard the write with.
+        let is_there = group.is_some_and(|group| names.groups[group].presence.is_there);
         tasks.push(Task::Evict(Evict {
             pod,
             uid: target.uid,
@@ -271,7 +276,7 @@ impl Dispatch {
             name: target.name,
             condition: self.announces_evictions.then_some(message),
             asks_budgets: self.asks_budgets,
-            stamp: of_group.map(|all| Arc::clone(&all.stamp)),
+            stamp: of_group.filter(|_| is_there).map(|all| Arc::clone(&all.stamp)),
         }));
         tasks
     }

@@ -158,12 +158,15 @@ impl Ingest {
         self.catalog.flush(&mut self.context);
     }
 
-    /// Tells anew of pods that refer to something which came, changed or went.
+    /// Tells anew of pods that refer to something which came, changed or went, or have a label that matters since now.
     ///
     /// `told` gives the facts of a pod as they were told last, for nothing is kept of them here. Whoever answers must have
     /// taken all of [`Context::deltas`] before: facts from before one of them would take it back.
     pub fn tell_again(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) {
-        self.needs.flush(&mut self.context, &mut self.catalog, told);
+        let relabelled = self.context.relabelled(told);
+        pod::labels::tell(&mut self.context, &relabelled);
+        let told = |pod| relabelled.get(&pod).cloned().or_else(|| told(pod));
+        self.needs.flush(&mut self.context, &mut self.catalog, &told);
     }
 
     /// Takes in what came of [`Context::questions`]; devices are told anew by [`Ingest::advance`].

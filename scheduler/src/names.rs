@@ -13,6 +13,7 @@ use kai_engine::{
 
 mod column;
 mod holders;
+pub mod labels;
 mod maps;
 mod table;
 
@@ -29,6 +30,7 @@ impl<I: Id> Number for I {
 }
 
 pub use column::Column;
+pub use labels::Labels;
 pub use maps::{Maps, NOT_PREPARED};
 pub use table::Table;
 
@@ -50,6 +52,8 @@ pub struct Names {
     pub topologies: Table<TopologyRow>,
     /// By UID.
     pub pods: Table<PodRow>,
+    /// Labels of pods.
+    pub labels: Labels,
     /// Shared GPUs by the name of their group.
     pub devices: Table<DeviceRow>,
     /// Resource claims by `namespace/name`.
@@ -142,6 +146,8 @@ pub struct GroupRow {
     pub holders: u32,
     /// Tells whether it names a topology, so that aliases matter.
     pub has_topology: bool,
+    /// Tells whether its pods may be evicted, as the account has it that it is on.
+    pub is_preemptible: bool,
 }
 
 /// Holds what is kept of a topology.
@@ -165,6 +171,8 @@ pub struct PodRow {
     pub name: Box<str>,
     /// When it was made, in milliseconds.
     pub created: i64,
+    /// Its labels by number, where it has some.
+    pub labels: Option<u32>,
     /// Its group by number.
     pub group: Option<u32>,
     /// Its node by number.
@@ -405,17 +413,21 @@ impl Names {
         }
     }
 
+    /// The lane of a resource that was named before; none where it was not.
+    pub fn find_lane(&self, name: &str) -> Option<Lane> {
+        match name {
+            resource::CPU => Some(Lane::CPU),
+            resource::MEMORY => Some(Lane::MEMORY),
+            resource::PODS => Some(Lane::PODS),
+            resource::NVIDIA_GPU | resource::AMD_GPU => Some(Lane::GPU),
+            _ => self.lanes.get(name).copied(),
+        }
+    }
+
     /// The lane of a resource, and what to tell the engine where it is new.
     pub fn lane(&mut self, name: &str) -> (Lane, Option<LaneKind>) {
-        match name {
-            resource::CPU => return (Lane::CPU, None),
-            resource::MEMORY => return (Lane::MEMORY, None),
-            resource::PODS => return (Lane::PODS, None),
-            resource::NVIDIA_GPU | resource::AMD_GPU => return (Lane::GPU, None),
-            _ => {}
-        }
-        if let Some(lane) = self.lanes.get(name) {
-            return (*lane, None);
+        if let Some(lane) = self.find_lane(name) {
+            return (lane, None);
         }
         let count = u16::try_from(self.resources.len()).unwrap_or(u16::MAX);
         let lane = Lane::new(Lane::FIRST_EXTENDED.saturating_add(count));
@@ -426,16 +438,7 @@ impl Names {
 
     /// Tells whether a resource has a lane, or one is left for what pods name. Nodes are not asked: what they have is real.
     pub fn counts(&self, resource: &str) -> bool {
-        self.resources.len() < RESOURCES_OF_PODS_MAX
-            || self.lanes.contains_key(resource)
-            || matches!(
-                resource,
-                resource::CPU
-                    | resource::MEMORY
-                    | resource::PODS
-                    | resource::NVIDIA_GPU
-                    | resource::AMD_GPU
-            )
+        self.resources.len() < RESOURCES_OF_PODS_MAX || self.find_lane(resource).is_some()
     }
 
     /// The resource of a lane.

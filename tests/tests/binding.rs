@@ -80,6 +80,7 @@ impl Stage {
             name: Box::from("p"),
             node: Box::from("n1"),
             received: "Regular",
+            is_preemptible: true,
             queue: None,
             labels: Vec::new(),
             claims: vec![ClaimGrant {

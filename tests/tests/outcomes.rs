@@ -161,6 +161,7 @@ impl Write {
                 node: Box::from("n1"),
                 received: "Regular",
                 queue: None,
+                is_preemptible: false,
                 labels: (self == Self::BindWithLabels)
                     .then(|| (Box::from("a"), Some(Box::from("b"))))
                     .into_iter()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use kai_api::names::{annotation, priority_class, resource};
+use kai_api::names::{annotation, priority_class, resource, value};
 use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
@@ -204,9 +204,9 @@ impl Controller {
     }
 
     /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
-    /// whatever its object says by now.
+    /// and others may take back what they could take back then, whatever its object says by now.
     async fn sum(&self, key: &Key, group: Option<&Object>) -> (Sums, Option<Arc<str>>) {
-        let (mut sums, mut queue) = (Sums::default(), None);
+        let (mut sums, mut queue, mut was_preemptible) = (Sums::default(), None, false);
         for pod in self.store.members(key) {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
@@ -215,15 +215,19 @@ impl Controller {
             sums.requested.add(&devices);
             if usage.is_allocated {
                 sums.allocated.add(&devices);
-                let bound =
-                    || self.store.pod(&pod)?.annotations.shared(annotation::BOUND_QUEUE).cloned();
-                queue = queue.or_else(bound);
+                let bound = self.store.pod(&pod);
+                let annotations = bound.as_ref().map(|bound| &bound.annotations);
+                let read = |key| annotations?.shared(key).cloned();
+                queue = queue.or_else(|| read(annotation::BOUND_QUEUE));
+                was_preemptible |=
+                    read(annotation::BOUND_PREEMPTIBILITY).as_deref() == Some(value::PREEMPTIBLE);
             }
             if let Some(amount) = self.devices.share(&usage).await {
                 sums.allocated.add_one(resource::NVIDIA_GPU, amount);
             }
         }
-        if group.is_some_and(|group| !self.is_preemptible(group)) {
+        let is_preemptible = group.map_or(queue.is_none(), |group| self.is_preemptible(group));
+        if !is_preemptible && !was_preemptible {
             sums.non_preemptible = sums.allocated.clone();
         }
         (sums, queue)

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join;
 use http::Method;
+use kai_api::names::{annotation, value};
 use kai_daemon::backoff;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -44,6 +45,8 @@ pub struct Bind {
     pub received: &'static str,
     /// The queue on whose account it is; none where that is not known.
     pub queue: Option<Box<str>>,
+    /// Tells whether it may be evicted.
+    pub is_preemptible: bool,
     /// Labels to set, or to remove where there is no value, before the bind.
     pub labels: Vec<(Box<str>, Option<Box<str>>)>,
     /// Its resource claims, which get their devices before the bind.
@@ -210,18 +213,20 @@ impl Bind {
                 "namespace": self.namespace,
                 "uid": self.uid,
                 "annotations": {
-                    (kai_api::names::annotation::RECEIVED_RESOURCE_TYPE): self.received,
+                    (annotation::RECEIVED_RESOURCE_TYPE): self.received,
                 },
             },
             "target": { "apiVersion": "v1", "kind": "Node", "name": self.node },
         });
         if let Some(queue) = &self.queue {
-            let key = kai_api::names::annotation::BOUND_QUEUE;
-            body["metadata"]["annotations"][key] = json!(queue);
+            let preemptibility =
+                if self.is_preemptible { value::PREEMPTIBLE } else { value::NON_PREEMPTIBLE };
+            let annotations = &mut body["metadata"]["annotations"];
+            annotations[annotation::BOUND_QUEUE] = json!(queue);
+            annotations[annotation::BOUND_PREEMPTIBILITY] = json!(preemptibility);
         }
         if let Some(zones) = &self.zones {
-            let key = kai_api::names::annotation::NUMA_PREDICTED;
-            body["metadata"]["annotations"][key] = json!(zones);
+            body["metadata"]["annotations"][annotation::NUMA_PREDICTED] = json!(zones);
         }
         call(write, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
     }
@@ -298,6 +303,7 @@ impl Bind {
             node: Box::from(node),
             received: "Regular",
             queue: None,
+            is_preemptible: false,
             labels: Vec::new(),
             claims: Vec::new(),
             volumes: Vec::new(),

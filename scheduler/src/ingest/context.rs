@@ -39,7 +39,9 @@ pub struct Context {
     /// Labels of nodes that domains are named by.
     levels: Levels,
     /// Keys of pod labels that some selector asks about.
-    asked: BTreeSet<u32>,
+    pub(super) asked: BTreeSet<u32>,
+    /// Those of them of which pods that have them may not have been told yet.
+    pub(super) newly_asked: Vec<u32>,
 }
 
 impl Context {
@@ -62,6 +64,7 @@ impl Context {
             generations: [0; Kind::COUNT],
             levels: Levels::default(),
             asked: BTreeSet::new(),
+            newly_asked: Vec::new(),
         }
     }
 
@@ -105,26 +108,6 @@ impl Context {
     /// Finds the lane of a resource that a pod names; none where pods named so many already that no node has.
     pub(super) fn pod_lane(&mut self, name: &str) -> Option<Lane> {
         self.names.counts(name).then(|| self.lane(name))
-    }
-
-    /// Picks the labels of a pod that some selector asks about; the others would only cost memory.
-    pub(super) fn pod_labels(&mut self, labels: &Pairs<'_>) -> Vec<(Symbol, Symbol)> {
-        let mut known = Vec::new();
-        for (key, value) in labels.iter() {
-            let Some(number) = self.names.symbols.find(key) else { continue };
-            if self.asked.contains(&number) {
-                known.push((Symbol::new(number), self.names.symbol(value)));
-            }
-        }
-        known.sort_unstable();
-        known
-    }
-
-    /// Makes this label of pods matter from now on. Pods that were read before have to be read again.
-    pub(super) fn ask_for_pod_label(&mut self, key: Symbol) {
-        if self.asked.insert(key.number()) {
-            self.resync.push(Kind::Pod);
-        }
     }
 
     /// Notes a label of a node.

@@ -25,6 +25,7 @@ use crate::{
     names::{Column, Number},
     server::wire::{Meta, Text, milliseconds, null_as_default, uid_number},
 };
+pub(super) use account::Told;
 use account::{Account, Bound, Orphans};
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;
@@ -134,11 +135,12 @@ impl GroupObject {
         stamps.fold(self.facts.created.0, i64::max)
     }
 
-    /// The facts as the engine is told them: left out while the group is paused, whatever its object says.
-    fn told(&self, group: u32, is_paused: bool) -> Delta {
+    /// Tells the facts: left out while the group is paused, whatever its object says.
+    fn tell(&self, context: &mut Context, group: u32, is_paused: bool) {
         let mut facts = self.facts.clone();
         facts.held |= is_paused;
-        Delta::Group(GroupId::new(group), facts)
+        context.names.groups[group].is_preemptible = facts.preemptible;
+        context.deltas.push(Delta::Group(GroupId::new(group), facts));
     }
 }
 
@@ -172,8 +174,9 @@ impl Groups {
         let asked = Account::of(&facts);
         if let Some(known) = self.known(row).filter(|_| context.names.groups[row].holders > 0) {
             account::keep(known, &mut facts);
-        } else if let Some(queue) = self.bound.take(row) {
-            facts.queue = Some(context.names.queue(&queue));
+        } else if let Some(bound) = self.bound.take(row) {
+            facts.queue = Some(context.names.queue(&bound.queue));
+            facts.preemptible |= bound.is_preemptible;
         }
         self.orphans.found(context, row);
         refer(context, row, [facts.queue, asked.queue]);
@@ -198,7 +201,7 @@ impl Groups {
             facts,
         };
         context.touched.push(row);
-        context.deltas.push(object.told(row, self.paused.contains(&row)));
+        object.tell(context, row, self.paused.contains(&row));
         self.objects.insert(row, object);
         version
     }
@@ -239,7 +242,7 @@ impl Groups {
             let Some(object) = self.objects.get_mut(row) else { continue };
             object.facts.last_start = Some(Timestamp(at));
             context.touched.push(row);
-            context.deltas.push(object.told(row, self.paused.contains(&row)));
+            object.tell(context, row, self.paused.contains(&row));
         }
     }
 
@@ -305,10 +308,11 @@ impl Groups {
             }
             object.facts.priority = priority;
             if object.preemptibility_derived {
-                object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
-                object.asked.preemptible = object.facts.preemptible;
+                object.asked.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+                let may_still = context.names.groups[row].holders > 0 && object.facts.preemptible;
+                object.facts.preemptible = object.asked.preemptible || may_still;
             }
-            context.deltas.push(object.told(row, self.paused.contains(&row)));
+            object.tell(context, row, self.paused.contains(&row));
         }
     }
 
@@ -317,7 +321,7 @@ impl Groups {
         let Some(object) = self.objects.get(row) else { return };
         let is_new = if is_paused { self.paused.insert(row) } else { self.paused.remove(&row) };
         if is_new {
-            context.deltas.push(object.told(row, is_paused));
+            object.tell(context, row, is_paused);
         }
     }
 

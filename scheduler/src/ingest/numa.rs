@@ -11,12 +11,12 @@ use kai_engine::{Alignment, Lane, NodeId, Numa, NumaPolicy, NumaScope, Resources
 use serde::Deserialize;
 
 use super::{
-    Context, Delta, Kind,
+    Context, Delta, Kind, pod,
     request::{Amount, Amounts, Container, add, amounts, raise},
 };
 use crate::{
-    names::Number,
-    server::wire::{Meta, Pairs, Text, null_as_default},
+    names::{Names, Number},
+    server::wire::{Meta, Text, null_as_default},
     settings::Aligning,
 };
 
@@ -219,19 +219,25 @@ impl Zones {
     }
 
     /// Works out what a pod on a node holds of its zones: as it was seen, else as it was foretold. A record that names a zone which
-    /// is not there says nothing.
+    /// is not there, or more of a resource than the pod asks for, says nothing: its user may have written it.
     pub(super) fn held(
         &self,
         context: &mut Context,
         node: NodeId,
-        annotations: &Pairs<'_>,
+        wire: &pod::Wire<'_>,
     ) -> Vec<ZoneAmount> {
         if self.wanted.is_none() {
             return Vec::new();
         }
         let records = [annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED];
-        let mut records = records.into_iter().filter_map(|key| annotations.value(key));
-        records.find_map(|text| recorded(context, node, text)).unwrap_or_default()
+        let records = records.into_iter().filter_map(|key| wire.metadata.annotations.value(key));
+        let held: Vec<_> =
+            records.filter_map(|text| recorded(&context.names, node, text)).collect();
+        if held.is_empty() {
+            return Vec::new();
+        }
+        let asked = wire.asking().request(context);
+        held.into_iter().find(|zones| is_within(zones, &asked)).unwrap_or_default()
     }
 }
 
@@ -283,15 +289,25 @@ struct Recorded<'a> {
     amount: Amounts<'a>,
 }
 
-fn recorded(context: &mut Context, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
+/// Tells whether zones hold no more in all than a pod asks for.
+fn is_within(zones: &[ZoneAmount], asked: &Resources) -> bool {
+    let mut sums: BTreeMap<Lane, i64> = BTreeMap::new();
+    for held in zones {
+        let sum = sums.entry(held.lane).or_default();
+        *sum = sum.saturating_add(held.amount);
+    }
+    sums.into_iter().all(|(lane, sum)| sum <= asked.amount(lane))
+}
+
+fn recorded(names: &Names, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
     let zones: Vec<Recorded<'_>> = serde_json::from_str(text).ok()?;
     let mut held = Vec::new();
     for Recorded { zone, amount } in &zones {
-        let known = &context.names.nodes[node.number()].zones;
+        let known = &names.nodes[node.number()].zones;
         let at = known.iter().position(|known| **known == **zone)?;
         let zone = u16::try_from(at).ok()?;
         for (name, amount) in amount.iter() {
-            let lane = context.lane(name);
+            let lane = names.find_lane(name)?;
             held.push(ZoneAmount { zone, lane, amount: amount.on(lane) });
         }
     }

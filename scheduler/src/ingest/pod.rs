@@ -9,12 +9,16 @@ use serde::Deserialize;
 
 mod claims;
 mod gpu;
+pub(super) mod labels;
 pub(super) mod releasing;
 mod shape;
 mod sharing;
+mod wishes;
 
 use super::{
-    Context, Delta, Ingest, Kind, NodeId, PodId, moment,
+    Context, Delta, Ingest, Kind, NodeId, PodId,
+    group::Told,
+    moment,
     request::{Amounts, Asking, Container, ContainerStatus, Requirements, amounts, excess},
     storage::needs::{Mentions, WireVolume},
 };
@@ -68,7 +72,7 @@ impl Wire<'_> {
 }
 
 impl<'a> Wire<'a> {
-    fn asking(&self) -> Asking<'_, 'a> {
+    pub(super) fn asking(&self) -> Asking<'_, 'a> {
         let (spec, status) = (&self.spec, &self.status);
         let is_infeasible =
             |one: &Condition<'_>| &*one.kind == "PodResizePending" && &*one.reason == "Infeasible";
@@ -137,7 +141,12 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let row = ingest.context.names.pod(&meta.uid).number();
     let mut facts = facts(ingest, wire);
     let context = &mut ingest.context;
+    if has_ended(&facts.state) {
+        // No selector means a pod that is nowhere any more.
+        facts.labels.clear();
+    }
     keep_member(context, row, &mut facts);
+    sharing::believe(context, wire, &mut facts);
     sharing::keep_bound(context, row, &mut facts);
     refuse(context, wire, &mut facts);
     // Told to go before it had a node: it will never run.
@@ -172,8 +181,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     }
     let held_for = context.names.held_for(row);
     if let Some(group) = held_for.filter(|_| held_for != was_held_for) {
-        let queue = meta.annotations.value(annotation::BOUND_QUEUE);
-        ingest.groups.held(context, group, queue);
+        ingest.groups.held(context, group, Told::read(&meta.annotations));
     }
     version
 }
@@ -202,6 +210,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     let left = refer(context, row, &Pod::default());
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
+    context.names.keep_labels(row, &Pairs::default());
     context.names.pods.remove(row);
     if was_there {
         context.deltas.push(Delta::PodGone(PodId::new(row)));
@@ -287,6 +296,8 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let maps =
         (is_fractional && waits).then(|| gpu::maps(&meta.annotations, &wire.asking())).flatten();
     let namespace = context.names.shared(&meta.namespace);
+    let none = Pairs::default();
+    context.names.keep_labels(row, if has_ended(&facts.state) { &none } else { &meta.labels });
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = namespace;
@@ -302,6 +313,10 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
         extras.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
         extras.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
     });
+}
+
+fn has_ended(state: &PodState) -> bool {
+    matches!(state, PodState::Succeeded | PodState::Failed)
 }
 
 fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
@@ -328,8 +343,9 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
     }
 }
 
-/// A pod that waits and asks for what cannot be understood or counted goes on to wait, and is told why.
+/// A pod that waits and asks for what cannot be understood, counted or compared goes on to wait, and is told why.
 fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
+    let too_much = wishes::cut(&mut facts.shape);
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }
@@ -338,6 +354,7 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
     let problem = problem.or_else(|| excess(context, &facts.shape.request));
     let is_off = context.rules.is_sharing_off;
     let problem = problem.or_else(|| gpu::refusal(&wire.metadata.annotations, &asking, is_off));
+    let problem = problem.or_else(|| labels::refusal(&wire.metadata.labels)).or(too_much);
     if let Some(problem) = problem {
         facts.shape.missing.push(Missing::Request(context.names.symbol(&problem)));
     }
@@ -391,7 +408,7 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     devices.sort_unstable();
     devices.dedup();
     let node = ingest.context.names.node(&wire.spec.node_name);
-    let zones = ingest.zones.held(&mut ingest.context, node, &wire.metadata.annotations);
+    let zones = ingest.zones.held(&mut ingest.context, node, wire);
     let place = Place {
         node,
         devices: devices.into_iter().map(|group| ingest.context.names.device(group)).collect(),

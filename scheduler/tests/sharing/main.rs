@@ -261,6 +261,7 @@ impl World {
                 node: Box::from(&*placed.node),
                 received: "Fraction",
                 queue: None,
+                is_preemptible: false,
                 labels: Vec::new(),
                 claims: Vec::new(),
                 volumes: Vec::new(),

@@ -260,6 +260,8 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         annotation("received-resource-type", json!("Regular")),
         annotation("runai/shared-gpu-configmap", json!("a-abc1234-shared-gpu")),
         annotation("pod-group-name", Value::Null),
+        annotation("kai.scheduler/bound-queue", json!("other")),
+        annotation("kai.scheduler/bound-preemptibility", json!("non-preemptible")),
         annotation("kai.scheduler/numa-placement-predicted", json!("[]")),
         annotation("kai.scheduler/numa-placement-observed", json!("[]")),
     ] {
@@ -286,6 +288,10 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     ] {
         check(&change.to_string(), &patch(&somebody, "bound", &change).await?, None);
     }
+    let mut placed = pod("placed", &json!({"gpu-fraction": "0.5"}));
+    placed["spec"]["nodeName"] = json!("n");
+    let found = create(&user(&plane, &[]).await?, &placed, true).await?;
+    check("a share on a node", &found, Some("remove spec.nodeName"));
     let running = Patch::Merge(json!({"status": {"phase": "Running"}}));
     let found = somebody.patch_status("bound", &PatchParams::default(), &running).await;
     check("status", &answer(found)?, None);

@@ -9,10 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kai_api::names::priority_class;
+use kai_api::names::{annotation, priority_class, value};
 use kai_engine::Group;
 
 use super::{Context, Delta, GroupId, Groups, Kind, QueueId, refer};
+use crate::server::wire::Pairs;
 
 /// The facts of a group that say on whose account its pods are, and whether others may have their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,10 +35,28 @@ pub(super) fn keep(known: &Group, facts: &mut Group) {
     facts.last_start = known.last_start;
 }
 
-/// Queues for which pods of groups were bound whose objects were not seen yet, by the group's row.
+/// Holds what was written on a pod with its bind of the account that its group was on.
+#[derive(Debug)]
+pub(in crate::ingest) struct Told {
+    pub(in crate::ingest) queue: Box<str>,
+    /// False also where nothing was written: then the group's object decides.
+    pub(in crate::ingest) is_preemptible: bool,
+}
+
+impl Told {
+    /// Reads the annotations of a pod; none where they name no queue.
+    pub(in crate::ingest) fn read(annotations: &Pairs<'_>) -> Option<Self> {
+        let queue = annotations.value(annotation::BOUND_QUEUE)?;
+        let preemptibility = annotations.value(annotation::BOUND_PREEMPTIBILITY);
+        let is_preemptible = preemptibility == Some(value::PREEMPTIBLE);
+        Some(Self { queue: Box::from(queue), is_preemptible })
+    }
+}
+
+/// Accounts for which pods of groups were bound whose objects were not seen yet, by the group's row.
 #[derive(Debug, Default)]
 pub(super) struct Bound {
-    queues: BTreeMap<u32, Box<str>>,
+    accounts: BTreeMap<u32, Told>,
     /// Kinds that were listed: a group that was not seen once both were is not there.
     listed: BTreeSet<Kind>,
 }
@@ -47,16 +66,16 @@ impl Bound {
         [Kind::Pod, Kind::PodGroup].iter().all(|kind| self.listed.contains(kind))
     }
 
-    pub(super) fn note(&mut self, row: u32, queue: &str) {
-        self.queues.insert(row, Box::from(queue));
+    pub(super) fn note(&mut self, row: u32, told: Told) {
+        self.accounts.insert(row, told);
     }
 
-    pub(super) fn take(&mut self, row: u32) -> Option<Box<str>> {
-        self.queues.remove(&row)
+    pub(super) fn take(&mut self, row: u32) -> Option<Told> {
+        self.accounts.remove(&row)
     }
 
     pub(super) fn has(&self, row: u32) -> bool {
-        self.queues.contains_key(&row)
+        self.accounts.contains_key(&row)
     }
 }
 
@@ -104,23 +123,26 @@ impl Orphans {
 }
 
 impl Groups {
-    /// Has a group be on the account of the queue that the first of its pods with a place was bound for: it was written on
-    /// the pod then, and the group's object may say something else by now, or be gone.
-    pub(in crate::ingest) fn held(&mut self, context: &mut Context, row: u32, queue: Option<&str>) {
-        let Some(queue) = queue.filter(|_| context.names.groups[row].holders == 1) else { return };
+    /// Has a group be on the account that the first of its pods with a place was bound for: it was written on the pod then,
+    /// and the group's object may say something else by now, or be gone.
+    pub(in crate::ingest) fn held(&mut self, context: &mut Context, row: u32, told: Option<Told>) {
+        let Some(told) = told.filter(|_| context.names.groups[row].holders == 1) else { return };
         let Some(object) = self.objects.get_mut(row) else {
-            self.bound.note(row, queue);
+            self.bound.note(row, told);
             if self.bound.are_listed() {
                 self.claim(context, row);
             }
             return;
         };
-        let queue = context.names.queue(queue);
-        if object.facts.queue != Some(queue) {
-            object.facts.queue = Some(queue);
+        let now = Account {
+            queue: Some(context.names.queue(&told.queue)),
+            preemptible: object.facts.preemptible || told.is_preemptible,
+        };
+        if Account::of(&object.facts) != now {
+            (object.facts.queue, object.facts.preemptible) = (now.queue, now.preemptible);
             refer(context, row, [object.facts.queue, object.asked.queue]);
             context.touched.push(row);
-            context.deltas.push(object.told(row, self.paused.contains(&row)));
+            object.tell(context, row, self.paused.contains(&row));
         }
     }
 
@@ -128,22 +150,26 @@ impl Groups {
     pub(in crate::ingest) fn listed(&mut self, context: &mut Context, kind: Kind) {
         self.bound.listed.insert(kind);
         if self.bound.are_listed() {
-            let rows: Vec<u32> = self.bound.queues.keys().copied().collect();
+            let rows: Vec<u32> = self.bound.accounts.keys().copied().collect();
             for row in rows {
                 self.claim(context, row);
             }
         }
     }
 
-    /// Takes on a group whose pods were bound and whose object was not seen. Nobody knows whether they may be evicted: they
-    /// are not, and the object decides should it come.
+    /// Takes on a group whose pods were bound and whose object was not seen. Where it is not written on them whether they may
+    /// be evicted they are not, and the object decides should it come.
     fn claim(&mut self, context: &mut Context, row: u32) {
-        let Some(queue) = self.bound.queues.get(&row) else { return };
+        let Some(told) = self.bound.accounts.get(&row) else { return };
         if self.orphans.get(row).is_some() {
             return;
         }
-        let queue = Some(context.names.queue(queue));
-        let facts = Group { queue, priority: priority_class::FALLBACK, ..Group::default() };
+        let facts = Group {
+            queue: Some(context.names.queue(&told.queue)),
+            preemptible: told.is_preemptible,
+            priority: priority_class::FALLBACK,
+            ..Group::default()
+        };
         self.orphans.add(context, row, Box::new(facts));
     }
 
@@ -160,7 +186,7 @@ impl Groups {
         let Account { queue, preemptible } = object.asked;
         (object.facts.queue, object.facts.preemptible) = (queue, preemptible);
         context.touched.push(row);
-        context.deltas.push(object.told(row, self.paused.contains(&row)));
+        object.tell(context, row, self.paused.contains(&row));
         refer(context, row, [queue, queue]);
     }
 }

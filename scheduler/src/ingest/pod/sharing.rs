@@ -1,7 +1,7 @@
 //! Describes what pods mean to shared GPUs: who holds a device, who uses it, and what a bound pod may not change any more.
 
 use kai_api::names::annotation;
-use kai_engine::{GpuRequest, Owner, Pod, PodState};
+use kai_engine::{GpuRequest, Owner, Place, Pod, PodState};
 
 use crate::{
     ingest::{Context, pod},
@@ -9,16 +9,40 @@ use crate::{
     sharing::{Reservation, Standing, Told},
 };
 
+/// Takes what annotations and labels say of GPUs for what it is: only pods of ours are given shares, and only a pod that shares
+/// is on a device. Anybody may write the same on a pod of another scheduler, which was given nothing for it.
+pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts: &mut Pod) {
+    if facts.owner == Owner::Reservation {
+        return;
+    }
+    if *wire.spec.scheduler_name != *context.rules.scheduler_name {
+        facts.shape.gpu = match std::mem::take(&mut facts.shape.gpu) {
+            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
+                GpuRequest::None
+            }
+            asked @ (GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_)) => asked,
+        };
+    }
+    let shares = matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
+    if let (false, Some(place)) = (shares, place_mut(&mut facts.state)) {
+        place.devices = Box::default();
+    }
+}
+
+fn place_mut(state: &mut PodState) -> Option<&mut Place> {
+    match state {
+        PodState::Bound(place)
+        | PodState::Running(place)
+        | PodState::Releasing(place)
+        | PodState::Stuck(place) => Some(place),
+        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
+    }
+}
+
 /// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
 /// and what runs goes on to hold what it held. After a restart the API's word counts again.
 pub(in crate::ingest) fn keep_bound(context: &mut Context, row: u32, facts: &mut Pod) {
-    let (PodState::Bound(place)
-    | PodState::Running(place)
-    | PodState::Releasing(place)
-    | PodState::Stuck(place)) = &mut facts.state
-    else {
-        return;
-    };
+    let Some(place) = place_mut(&mut facts.state) else { return };
     if facts.owner == Owner::Reservation {
         return;
     }

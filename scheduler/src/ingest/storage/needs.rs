@@ -140,6 +140,7 @@ impl Needs {
         let told = facts.shape.missing.iter().copied();
         let mut missing: Vec<Missing> =
             told.filter(|one| matches!(one, Missing::Request(_))).collect();
+        let mut said: HashSet<Missing> = missing.iter().copied().collect();
         let mut volumes: Vec<VolumeNodes> = Vec::new();
         let mut claims = needy.claims.to_vec();
         for mount in &needy.refers.mounts {
@@ -152,7 +153,7 @@ impl Needs {
                             .flatten(),
                     );
                 }
-                Err(problem) if waits && !missing.contains(&problem) => missing.push(problem),
+                Err(problem) if waits && said.insert(problem) => missing.push(problem),
                 // It has its place already, or that was said.
                 Err(_) => {}
             }
@@ -175,7 +176,7 @@ impl Needs {
 impl Mentions<'_, '_> {
     fn mounts(&self) -> Vec<Mount> {
         let of_namespace = |name: &str| format!("{}/{name}", self.meta.namespace).into();
-        let mut mounts: Vec<Mount> = Vec::new();
+        let (mut mounts, mut seen) = (Vec::new(), HashSet::new());
         for volume in self.volumes {
             let mount = if let Some(source) = &volume.persistent_volume_claim {
                 Mount { claim: of_namespace(&source.claim_name), ephemeral: false }
@@ -186,7 +187,7 @@ impl Mentions<'_, '_> {
                 continue;
             };
             // A pod may have a claim under several names.
-            if !mounts.contains(&mount) {
+            if seen.insert(mount.clone()) {
                 mounts.push(mount);
             }
         }
