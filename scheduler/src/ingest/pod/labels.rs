@@ -1,6 +1,6 @@
 //! Labels of pods that some selector asks about; the others would only cost the engine memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use kai_engine::{Delta, Pod, PodId, Symbol};
 
@@ -40,10 +40,9 @@ impl Context {
             return BTreeMap::new();
         }
         let names = &self.names;
-        let has_new = |(_, text): &(u32, &str)| {
-            new.iter()
-                .any(|key| labels::pairs(text).any(|(name, _)| name == &**names.symbols.key(*key)))
-        };
+        let new: HashSet<&str> = new.iter().map(|key| &**names.symbols.key(*key)).collect();
+        let has_new =
+            |(_, text): &(u32, &str)| labels::pairs(text).any(|(name, _)| new.contains(name));
         let texts = names.labels.iter().map(|(number, _)| (number, &**names.labels.key(number)));
         let texts: BTreeSet<u32> = texts.filter(has_new).map(|(number, _)| number).collect();
         if texts.is_empty() {

@@ -9,22 +9,20 @@ use crate::{
     sharing::{Reservation, Standing, Told},
 };
 
-/// Takes what annotations and labels say of GPUs for what it is: only pods of ours are given shares, and only a pod that shares
-/// is on a device. Anybody may write the same on a pod of another scheduler, which was given nothing for it.
+/// Passes over what annotations and labels say of GPUs on pods of other schedulers: these were given nothing for it, and
+/// anybody may write it.
 pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts: &mut Pod) {
-    if facts.owner == Owner::Reservation {
+    let is_ours = *wire.spec.scheduler_name == *context.rules.scheduler_name;
+    if is_ours || facts.owner == Owner::Reservation {
         return;
     }
-    if *wire.spec.scheduler_name != *context.rules.scheduler_name {
-        facts.shape.gpu = match std::mem::take(&mut facts.shape.gpu) {
-            GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
-                GpuRequest::None
-            }
-            asked @ (GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_)) => asked,
-        };
-    }
-    let shares = matches!(facts.shape.gpu, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. });
-    if let (false, Some(place)) = (shares, place_mut(&mut facts.state)) {
+    facts.shape.gpu = match std::mem::take(&mut facts.shape.gpu) {
+        GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
+            GpuRequest::None
+        }
+        asked @ (GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_)) => asked,
+    };
+    if let Some(place) = place_mut(&mut facts.state) {
         place.devices = Box::default();
     }
 }
