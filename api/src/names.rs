@@ -142,7 +142,7 @@ pub mod annotation {
     pub const RECEIVED_RESOURCE_TYPE: &str = "received-resource-type";
     /// The queue on whose account a pod was bound.
     pub const BOUND_QUEUE: &str = "kai.scheduler/bound-queue";
-    /// Whether a pod may be evicted, as it was when it was bound: `preemptible` or `non-preemptible`.
+    /// Tells whether a pod may be evicted, as it was when it was bound: `preemptible` or `non-preemptible`.
     pub const BOUND_PREEMPTIBILITY: &str = "kai.scheduler/bound-preemptibility";
     /// JSON `[{"zone":..,"amount":..}]`, foreseen by the scheduler.
     pub const NUMA_PREDICTED: &str = "kai.scheduler/numa-placement-predicted";

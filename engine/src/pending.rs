@@ -69,7 +69,7 @@ pub(crate) struct Pending {
     /// Number of times that a search for victims that began anew ran out of steps, for class queues where the last one
     /// did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
-    /// Who had a turn to evict, where a cycle is too short for all.
+    /// Turns to evict, where a cycle is too short for all.
     pub(crate) rounds: Rounds,
     /// The number of changes to what searches for victims read.
     pub(crate) epoch: SearchEpoch,

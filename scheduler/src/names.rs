@@ -146,7 +146,7 @@ pub struct GroupRow {
     pub holders: u32,
     /// Tells whether it names a topology, so that aliases matter.
     pub has_topology: bool,
-    /// Tells whether its pods may be evicted, as the account has it that it is on.
+    /// Tells whether its pods may be evicted for certain, as the account has it that it is on.
     pub is_preemptible: bool,
 }
 

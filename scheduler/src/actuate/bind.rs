@@ -45,7 +45,7 @@ pub struct Bind {
     pub received: &'static str,
     /// The queue on whose account it is; none where that is not known.
     pub queue: Option<Box<str>>,
-    /// Tells whether it may be evicted.
+    /// Tells whether it may be evicted for certain; where it may not the group's object decides.
     pub is_preemptible: bool,
     /// Labels to set, or to remove where there is no value, before the bind.
     pub labels: Vec<(Box<str>, Option<Box<str>>)>,

@@ -121,7 +121,8 @@ impl PodCondition {
         write.count("pod_condition", patched.is_ok());
         let settled = match &patched {
             Ok(_) => true,
-            Err(failure) => matches!(failure.code(), Some(404 | 409)),
+            // A pod that was replaced is not there under its UID when the next attempt is due.
+            Err(failure) => failure.code() == Some(404),
         };
         Outcome::Pod(self.pod, self.uid, settled)
     }

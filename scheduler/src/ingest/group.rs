@@ -111,6 +111,8 @@ pub struct GroupObject {
     priority_class: Box<str>,
     /// Tells whether the priority class decides if it is preemptible.
     preemptibility_derived: bool,
+    /// Tells whether it is known what decides that: a class may be told of later than the group that names it.
+    is_certain: bool,
     /// As its object says it: it counts once no pod of the group holds a place.
     asked: Account,
     /// As the engine is told them, and anew where what they follow from changes.
@@ -139,7 +141,7 @@ impl GroupObject {
     fn tell(&self, context: &mut Context, group: u32, is_paused: bool) {
         let mut facts = self.facts.clone();
         facts.held |= is_paused;
-        context.names.groups[group].is_preemptible = facts.preemptible;
+        context.names.groups[group].is_preemptible = facts.preemptible && self.is_certain;
         context.deltas.push(Delta::Group(GroupId::new(group), facts));
     }
 }
@@ -197,6 +199,8 @@ impl Groups {
             mark_unschedulable: wire.spec.mark_unschedulable.unwrap_or(true),
             priority_class: Box::from(&*wire.spec.priority_class_name),
             preemptibility_derived: wire.spec.preemptibility.is_empty(),
+            is_certain: !wire.spec.preemptibility.is_empty()
+                || self.priorities.is_known(&wire.spec.priority_class_name),
             asked,
             facts,
         };
@@ -308,9 +312,10 @@ impl Groups {
             }
             object.facts.priority = priority;
             if object.preemptibility_derived {
-                object.asked.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
-                let may_still = context.names.groups[row].holders > 0 && object.facts.preemptible;
-                object.facts.preemptible = object.asked.preemptible || may_still;
+                // What becomes of its class is not for the group's user to say: nothing is kept.
+                object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+                object.asked.preemptible = object.facts.preemptible;
+                object.is_certain = self.priorities.is_known(&object.priority_class);
             }
             object.tell(context, row, self.paused.contains(&row));
         }

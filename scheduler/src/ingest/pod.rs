@@ -210,7 +210,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     let left = refer(context, row, &Pod::default());
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
-    context.names.keep_labels(row, &Pairs::default());
+    context.names.keep_labels(row, std::iter::empty());
     context.names.pods.remove(row);
     if was_there {
         context.deltas.push(Delta::PodGone(PodId::new(row)));
@@ -296,8 +296,8 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let maps =
         (is_fractional && waits).then(|| gpu::maps(&meta.annotations, &wire.asking())).flatten();
     let namespace = context.names.shared(&meta.namespace);
-    let none = Pairs::default();
-    context.names.keep_labels(row, if has_ended(&facts.state) { &none } else { &meta.labels });
+    let labels = meta.labels.iter().filter(|_| !has_ended(&facts.state));
+    context.names.keep_labels(row, labels);
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = namespace;

@@ -48,6 +48,11 @@ impl Priorities {
         self.classes.get(class).map(|class| class.value)
     }
 
+    /// Tells whether it is known what a class is worth: no class is the default, or the fallback.
+    pub(super) fn is_known(&self, class: &str) -> bool {
+        class.is_empty() || self.classes.contains_key(class)
+    }
+
     /// Takes a class in.
     pub(super) fn apply(&mut self, wire: &Wire<'_>, generation: u32) {
         let class = Class { seen: generation, value: wire.value, is_default: wire.global_default };

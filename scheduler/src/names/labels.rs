@@ -3,7 +3,6 @@
 //! Pods of one workload have the same labels, so equal ones are kept once.
 
 use super::{Names, Table};
-use crate::server::wire::Pairs;
 
 /// The most bytes of labels that are kept of a pod: it waits where it has more.
 pub const LABELS_BYTES_MAX: usize = 16 << 10;
@@ -13,10 +12,10 @@ pub type Labels = Table<u32>;
 
 impl Names {
     /// Keeps the labels of a pod instead of those of before; of more than 16 KiB only the first.
-    pub fn keep_labels(&mut self, pod: u32, labels: &Pairs<'_>) {
+    pub fn keep_labels<'l>(&mut self, pod: u32, labels: impl Iterator<Item = (&'l str, &'l str)>) {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
-        for (key, value) in labels.iter() {
+        for (key, value) in labels {
             if text.len() + bytes(key, value) > LABELS_BYTES_MAX {
                 break;
             }
@@ -50,8 +49,8 @@ pub fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Tells whether the labels of a pod are more than are kept.
-pub fn are_too_large(labels: &Pairs<'_>) -> bool {
-    labels.iter().map(|(key, value)| bytes(key, value)).sum::<usize>() > LABELS_BYTES_MAX
+pub fn are_too_large<'l>(labels: impl Iterator<Item = (&'l str, &'l str)>) -> bool {
+    labels.map(|(key, value)| bytes(key, value)).sum::<usize>() > LABELS_BYTES_MAX
 }
 
 fn bytes(key: &str, value: &str) -> usize {

@@ -28,6 +28,7 @@ use kai_engine::{
 mod selection;
 mod verdicts;
 
+pub(in crate::ingest) use super::device::Site;
 pub(super) use selection::Wish;
 use selection::{IDLE_MAX, Selection, Selections};
 use verdicts::Verdicts;
@@ -59,15 +60,6 @@ pub(in crate::ingest) struct Catalog {
 
 /// Driver and name of a pool.
 type Pool = (Box<str>, Box<str>);
-
-/// Says who reaches devices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::ingest) enum Site {
-    /// One node.
-    Node(u32),
-    /// The nodes of a selector.
-    Reach(u32),
-}
 
 /// A device class.
 #[derive(Debug, PartialEq, Eq)]

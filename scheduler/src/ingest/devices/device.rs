@@ -6,6 +6,15 @@ use super::share::{Capacity, qualified};
 pub(in crate::ingest) use crate::cel::Attribute;
 use crate::cel::Described;
 
+/// Says who reaches devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::ingest) enum Site {
+    /// One node.
+    Node(u32),
+    /// The nodes of a selector.
+    Reach(u32),
+}
+
 /// Holds what a slice says of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::ingest) struct Device {

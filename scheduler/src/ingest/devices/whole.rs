@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{Claim, DeviceClassId, DeviceCount, SliceDevice};
 
-use super::catalog::Site;
+use super::device::Site;
 use crate::names::Number;
 
 /// Selections of which some claim wants all devices of a node, by number.

@@ -80,7 +80,7 @@ impl Context {
 /// Says why a pod cannot be placed for the sake of its labels, where that is so.
 pub(in crate::ingest) fn refusal(labels: &Pairs<'_>) -> Option<String> {
     let most = labels::LABELS_BYTES_MAX;
-    labels::are_too_large(labels).then(|| {
+    labels::are_too_large(labels.iter()).then(|| {
         format!(
             "its labels take more than {most} bytes, which is more than are kept: give it fewer"
         )
