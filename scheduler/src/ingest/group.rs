@@ -97,6 +97,7 @@ pub struct Groups {
 }
 
 /// Holds what is kept of the object of a group.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug)]
 pub struct GroupObject {
     /// The version that was read.
