@@ -11,7 +11,7 @@ use kai_engine::{
 
 use crate::{
     names::Names,
-    world::{Facts, World, place},
+    world::{Facts, World},
 };
 
 mod gang;
@@ -74,7 +74,7 @@ pub fn audit(world: &World, plan: &Plan) -> Vec<String> {
         placed: BTreeSet::new(),
     };
     for (id, pod) in &facts.pods {
-        if let Some(place) = place(&pod.state) {
+        if let Some(place) = pod.state.place() {
             let leaving = matches!(pod.state, PodState::Releasing(_));
             let (devices, reserved) = (place.devices.to_vec(), place.reserved.clone());
             let spot = Spot { node: place.node, devices, reserved, leaving };

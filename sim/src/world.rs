@@ -116,7 +116,7 @@ impl World {
     pub fn plan(&mut self) -> Plan {
         let plan = plan(&mut self.cluster, &self.config, self.now);
         let mut held: BTreeMap<NodeId, Vec<DeviceId>> = BTreeMap::new();
-        for place in self.facts.pods.values().filter_map(|pod| place(&pod.state)) {
+        for place in self.facts.pods.values().filter_map(|pod| pod.state.place()) {
             held.entry(place.node).or_default().extend(place.devices.iter());
         }
         for change in &plan.changes {
@@ -172,7 +172,7 @@ impl World {
         let mut kept: BTreeSet<(NodeId, DeviceId)> = BTreeSet::new();
         for pod in self.facts.pods.values() {
             let of = if pod.owner == Owner::Reservation { &mut kept } else { &mut used };
-            let place = place(&pod.state);
+            let place = pod.state.place();
             of.extend(
                 place.iter().flat_map(|place| place.devices.iter().map(|id| (place.node, *id))),
             );
@@ -182,7 +182,7 @@ impl World {
             .pods
             .iter()
             .filter(|(_, pod)| pod.owner == Owner::Reservation)
-            .filter_map(|(id, pod)| Some((*id, place(&pod.state)?)))
+            .filter_map(|(id, pod)| Some((*id, pod.state.place()?)))
             .filter(|(_, place)| !place.devices.is_empty())
             .filter(|(_, place)| !place.devices.iter().any(|id| used.contains(&(place.node, *id))))
             .map(|(id, _)| id)
@@ -250,7 +250,7 @@ impl World {
                 continue;
             }
             let held = self.facts.pods.iter().any(|(other, facts)| {
-                *other != pod && facts.claims.contains(&id) && place(&facts.state).is_some()
+                *other != pod && facts.claims.contains(&id) && facts.state.place().is_some()
             });
             if let Some(mut facts) = self.facts.claims.get(&id).filter(|_| !held).cloned() {
                 facts.allocation = None;
@@ -262,7 +262,7 @@ impl World {
     fn evict(&mut self, pod: PodId, evicted: Evicted) {
         let Some(mut facts) = self.facts.pods.get(&pod).cloned() else { return };
         self.cluster.apply(Delta::Evicted(pod));
-        if let Some(place) = place(&facts.state).cloned() {
+        if let Some(place) = facts.state.place().cloned() {
             facts.state = PodState::Releasing(place);
             self.tell(Delta::Pod(pod, Box::new(facts.clone())));
         }
@@ -285,7 +285,7 @@ impl World {
     pub fn restarted(&self) -> Self {
         let mut world = self.clone();
         for pod in world.facts.pods.values_mut() {
-            if let Some(place) = place_mut(&mut pod.state) {
+            if let Some(place) = pod.state.place_mut() {
                 for device in &mut place.devices {
                     *device = world.names.known(*device);
                 }
@@ -417,26 +417,5 @@ impl Facts {
             }
         };
         terms.is_empty() || terms.iter().any(|term| term.iter().all(has))
-    }
-}
-
-/// Gives the place of a pod in `state`.
-pub fn place(state: &PodState) -> Option<&Place> {
-    match state {
-        PodState::Bound(place)
-        | PodState::Running(place)
-        | PodState::Releasing(place)
-        | PodState::Stuck(place) => Some(place),
-        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
-    }
-}
-
-fn place_mut(state: &mut PodState) -> Option<&mut Place> {
-    match state {
-        PodState::Bound(place)
-        | PodState::Running(place)
-        | PodState::Releasing(place)
-        | PodState::Stuck(place) => Some(place),
-        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
     }
 }

@@ -1,11 +1,7 @@
 //! Budgets of disruptions from one plan to the next: evictions are told, refused and counted by three watches, in any order.
 
 use kai_engine::{Budget, BudgetId, Change, Delta, PodId, PodState};
-use kai_sim::{
-    build::build,
-    scenario::parse,
-    world::{World, place},
-};
+use kai_sim::{build::build, scenario::parse, world::World};
 
 const TWO_WANTED: &str = "
 title: two reclaim from an application of which one pod may leave
@@ -49,7 +45,7 @@ fn budget(world: &World, allowed: u32) -> Delta {
 /// The pod is told to leave.
 fn leaving(world: &World, pod: PodId) -> Delta {
     let mut facts = world.facts.pods[&pod].clone();
-    let place = place(&facts.state).cloned().expect("it runs");
+    let place = facts.state.place().cloned().expect("it runs");
     facts.state = PodState::Releasing(place);
     Delta::Pod(pod, Box::new(facts))
 }
@@ -109,7 +105,7 @@ fn a_pod_that_did_not_run_yet_costs_its_budget_nothing() {
     // The first to go.
     let pod = world.names.pod("w-3");
     let mut facts = world.facts.pods[&pod].clone();
-    let place = place(&facts.state).cloned().expect("it runs");
+    let place = facts.state.place().cloned().expect("it runs");
     facts.state = PodState::Bound(place);
     world.tell(Delta::Pod(pod, Box::new(facts)));
     assert_eq!(evicted(&mut world).len(), 2, "it and the one that the budget allows");

@@ -14,7 +14,7 @@ use kai_sim::{
     audit::audit,
     generate::{Seed, Size, history},
     render,
-    world::{Evicted, World, place},
+    world::{Evicted, World},
 };
 use proptest::{
     prelude::*,
@@ -104,7 +104,7 @@ fn charge(world: &World, pod: &Pod) -> Charge {
     let gpu = match &pod.shape.gpu {
         GpuRequest::Whole(count) => i64::from(*count) * GPU_MILLI,
         GpuRequest::Fraction { micro, devices } => i64::from(*micro) / 1000 * i64::from(*devices),
-        GpuRequest::Memory { mib, devices } => place(&pod.state).map_or(0, |place| {
+        GpuRequest::Memory { mib, devices } => pod.state.place().map_or(0, |place| {
             let node = &world.facts.nodes[&place.node];
             i64::from((*mib * 100).div_ceil(node.gpus.memory_mib)) * 10 * i64::from(*devices)
         }),

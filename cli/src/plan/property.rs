@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use kai_engine::{Change as Decided, Delta, NodeId, Owner, PodId, PodState};
 use kai_sim::build::{add, build};
 use kai_sim::scenario::{Scenario, parse};
-use kai_sim::world::{Evicted, World, place};
+use kai_sim::world::{Evicted, World};
 use serde_json::{Value, json};
 
 use super::{Situation, Start, Wish};
@@ -108,7 +108,7 @@ fn done(scenario: &Scenario, queue: &str, pods: u32, gpus: u32) -> Fate {
     let victims = victims.map(|pod| world.names.of_pod(*pod).to_owned()).collect();
     let own = world.facts.pods.iter().filter(|(pod, _)| is_of(&world, **pod, wish));
     let places: Vec<NodeId> =
-        own.filter_map(|(_, facts)| place(&facts.state).map(|place| place.node)).collect();
+        own.filter_map(|(_, facts)| facts.state.place().map(|place| place.node)).collect();
     let mut nodes = BTreeMap::new();
     for node in &places {
         *nodes.entry(world.names.of_node(*node).to_owned()).or_default() += 1;

@@ -61,7 +61,7 @@ impl ShapeRow {
         assert!(facts.ports.is_sorted(), "ports are told in order");
         let terms = facts.pod_affinity.iter().chain(&facts.pod_anti_affinity);
         let terms = terms.chain(facts.preferred_pods.iter().map(|(_, term)| term));
-        assert!(terms.into_iter().all(|term| term.namespaces.is_sorted()), "and so are namespaces");
+        assert!(terms.into_iter().all(|term| term.namespaces.is_sorted()), "namespaces are too");
         let mut take: BTreeMap<Lane, i64> = facts.request.iter().collect();
         take.insert(Lane::PODS, 1);
         let (cpu, memory) = (facts.request.amount(Lane::CPU), facts.request.amount(Lane::MEMORY));

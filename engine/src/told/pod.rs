@@ -77,6 +77,30 @@ pub enum PodState {
     Failed,
 }
 
+impl PodState {
+    /// The place that a pod in this state holds.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Bound(place)
+            | Self::Running(place)
+            | Self::Releasing(place)
+            | Self::Stuck(place) => Some(place),
+            Self::Gated | Self::Pending | Self::Succeeded | Self::Failed => None,
+        }
+    }
+
+    /// The place that a pod in this state holds, to be changed.
+    pub fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            Self::Bound(place)
+            | Self::Running(place)
+            | Self::Releasing(place)
+            | Self::Stuck(place) => Some(place),
+            Self::Gated | Self::Pending | Self::Succeeded | Self::Failed => None,
+        }
+    }
+}
+
 /// The place that a pod holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {

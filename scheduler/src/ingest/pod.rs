@@ -227,7 +227,7 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
         Owner::Group(group) => Some(group.number()),
         Owner::Foreign | Owner::Reservation => None,
     };
-    let node = place(&facts.state).map(|place| place.node.number());
+    let node = facts.state.place().map(|place| place.node.number());
     let names = &mut context.names;
     let (old_group, old_node) = (names.pods[row].group, names.pods[row].node);
     let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
@@ -265,16 +265,6 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
     context.names.pods[row].group = group;
     context.names.pods[row].node = node;
     left
-}
-
-pub(super) fn place(state: &PodState) -> Option<&Place> {
-    match state {
-        PodState::Bound(place)
-        | PodState::Running(place)
-        | PodState::Releasing(place)
-        | PodState::Stuck(place) => Some(place),
-        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
-    }
 }
 
 /// Keeps what carrying out a plan will need.
@@ -364,7 +354,7 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
 /// and what runs stays on its queue's account. After a restart the API's word counts again.
 fn keep_member(context: &Context, row: u32, facts: &mut Pod) {
     let known = &context.names.pods[row];
-    let has_node = known.node.is_some() && place(&facts.state).is_some();
+    let has_node = known.node.is_some() && facts.state.place().is_some();
     if let Some(group) = known.group.filter(|_| has_node || known.is_placed) {
         facts.owner = Owner::Group(GroupId::new(group));
     }

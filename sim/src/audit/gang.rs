@@ -7,7 +7,6 @@ use kai_engine::{
 };
 
 use super::After;
-use crate::world::place;
 
 pub(super) fn audit(after: &After<'_>, plan: &Plan) -> Vec<String> {
     let mut groups = BTreeSet::new();
@@ -77,7 +76,7 @@ pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
             pod.owner == Owner::Group(group) && name.is_none_or(|name| pod.sub_group == name)
         };
         let holds =
-            |(id, pod): &(&PodId, &Pod)| place(&pod.state).is_some() || after.placed.contains(id);
+            |(id, pod): &(&PodId, &Pod)| pod.state.place().is_some() || after.placed.contains(id);
         let there = after.facts.pods.iter().filter(of).filter(holds).count();
         let mut pods = after.facts.pods.iter().filter(of);
         pods.any(|(_, pod)| pod.state == PodState::Succeeded) && there < min as usize

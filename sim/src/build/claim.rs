@@ -12,7 +12,7 @@ use super::{Result, lane};
 use crate::{
     entries::Entries,
     scenario::{self, Devices, Scenario, ScenarioError},
-    world::{World, place},
+    world::World,
 };
 
 /// The attribute that devices are alike in.
@@ -206,7 +206,7 @@ pub(super) fn of_pod(
         world.tell(Delta::Claim(id, Box::new(facts)));
         claims.push(id);
     }
-    if let Some(place) = place(state) {
+    if let Some(place) = state.place() {
         for claim in &claims {
             allocate(world, *claim, place.node, key)?;
         }

@@ -11,7 +11,7 @@ use kai_sim::{
     build::build,
     generate::Seed,
     scenario::parse,
-    world::{Evicted, World, place},
+    world::{Evicted, World},
 };
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn victims(world: &World, queue: impl Fn(QueueId) -> bool) -> Vec<(PodId, Pod)> 
     let of = |pod: &Pod| {
         let Owner::Group(id) = pod.owner else { return false };
         let Group { preemptible, queue: of, .. } = &world.facts.groups[&id];
-        *preemptible && of.is_some_and(&queue) && place(&pod.state).is_some()
+        *preemptible && of.is_some_and(&queue) && pod.state.place().is_some()
     };
     pods(world, of)
 }

@@ -1,7 +1,7 @@
 //! Describes what pods mean to shared GPUs: who holds a device, who uses it, and what a bound pod may not change any more.
 
 use kai_api::names::annotation;
-use kai_engine::{GpuRequest, Owner, Place, Pod, PodState};
+use kai_engine::{GpuRequest, Owner, Pod, PodState};
 
 use crate::{
     ingest::{Context, pod},
@@ -22,25 +22,15 @@ pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts:
         }
         asked @ (GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_)) => asked,
     };
-    if let Some(place) = place_mut(&mut facts.state) {
+    if let Some(place) = facts.state.place_mut() {
         place.devices = Box::default();
-    }
-}
-
-fn place_mut(state: &mut PodState) -> Option<&mut Place> {
-    match state {
-        PodState::Bound(place)
-        | PodState::Running(place)
-        | PodState::Releasing(place)
-        | PodState::Stuck(place) => Some(place),
-        PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
     }
 }
 
 /// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
 /// and what runs goes on to hold what it held. After a restart the API's word counts again.
 pub(in crate::ingest) fn keep_bound(context: &mut Context, row: u32, facts: &mut Pod) {
-    let Some(place) = place_mut(&mut facts.state) else { return };
+    let Some(place) = facts.state.place_mut() else { return };
     if facts.owner == Owner::Reservation {
         return;
     }
@@ -79,7 +69,7 @@ pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<
             Standing::Leaving(place.node.number())
         }
     };
-    let devices: Vec<u32> = match pod::place(&facts.state) {
+    let devices: Vec<u32> = match facts.state.place() {
         Some(place) => place.devices.iter().map(|device| device_row(context, *device)).collect(),
         None => labelled(context, wire),
     };

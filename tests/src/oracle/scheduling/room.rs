@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kai_engine::{
     Change, ClaimId, DeviceCount, DeviceId, GPU_MILLI, GpuRequest, Place, Plan, PodId, PodState,
 };
-use kai_sim::world::{World, place};
+use kai_sim::world::World;
 
 use super::{case, judge::Room};
 
@@ -33,7 +33,7 @@ pub fn of(world: &World, node: &case::Node, plan: Option<&Plan>) -> Room {
     let mut places: BTreeMap<PodId, (Place, bool)> = BTreeMap::new();
     for (pod, facts) in &world.facts.pods {
         let leaving = matches!(facts.state, PodState::Releasing(_));
-        if let Some(place) = place(&facts.state) {
+        if let Some(place) = facts.state.place() {
             places.insert(*pod, (place.clone(), leaving));
         }
     }

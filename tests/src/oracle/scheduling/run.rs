@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kai_engine::{Change, GPU_MILLI, GpuRequest, Grant, Place, Plan, PodState, Timestamp};
-use kai_sim::world::{World, place};
+use kai_sim::world::World;
 
 use super::{
     case::{self, Assertion, Case, Kind},
@@ -102,7 +102,7 @@ fn write_back(case: &Case, world: &mut World, plan: &Plan) {
             }
             Change::Evict { pod, .. } => {
                 if let Some(facts) = world.facts.pods.get_mut(pod)
-                    && let Some(place) = place(&facts.state).cloned()
+                    && let Some(place) = facts.state.place().cloned()
                 {
                     facts.state = PodState::Releasing(place);
                 }
@@ -163,7 +163,7 @@ fn outcome(case: &Case, world: &World, plan: Option<&Plan>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut on_zones = zones::of_pods(world, plan);
     for (pod, facts) in &world.facts.pods {
-        let place = place(&facts.state);
+        let place = facts.state.place();
         let seen = Seen {
             status: status(&facts.state).to_owned(),
             node: place.map(|place| world.names.of_node(place.node).to_owned()),

@@ -6,7 +6,7 @@ use kai_engine::{
     Alignment, Change, Delta, GPU_MILLI, Lane, NodeId, Numa, NumaPolicy, NumaScope, Plan, PodState,
     Reserved, Resources, ZoneAmount,
 };
-use kai_sim::world::{World, place};
+use kai_sim::world::World;
 
 use super::case;
 
@@ -85,7 +85,7 @@ pub fn of_pods(world: &World, plan: Option<&Plan>) -> BTreeMap<String, BTreeSet<
         held.map(|held| i64::from(held.zone)).collect()
     };
     for (pod, facts) in &world.facts.pods {
-        if let Some(place) = place(&facts.state) {
+        if let Some(place) = facts.state.place() {
             zones.insert(world.names.of_pod(*pod).to_owned(), of(&place.reserved));
         }
     }
