@@ -246,7 +246,7 @@ impl Cluster {
     /// Lists the pods of a group that name a sub-group which it does not have, with that name.
     pub fn strays(&self, group: GroupId) -> impl Iterator<Item = (PodId, Symbol)> {
         let groups = self.state.groups();
-        let row = groups.get(group).filter(|row| !row.tree.sets.is_empty());
+        let row = groups.get(group).filter(|row| !row.tree.is_malformed);
         let named = row.into_iter().flat_map(|row| row.pods.iter());
         let pods = self.state.pods();
         named.filter(|pod| pods[**pod].leaf.is_none()).map(|pod| (*pod, pods[*pod].sub_group))

@@ -25,7 +25,7 @@ pub(super) fn waits(state: &State, group: GroupId) -> Wait {
     let row = &state.groups()[group];
     let Some(facts) = &row.facts else { return Wait::Untold };
     let count = row.tree.count();
-    if row.tree.sets.is_empty() {
+    if row.tree.is_malformed {
         return Wait::No(Why::Malformed);
     }
     if count.pending == 0 && count.gated == 0 {

@@ -202,7 +202,7 @@ impl State {
         if let Some(queue) = row.queue() {
             self.queues.below(queue).groups.remove(&id);
         }
-        row.tree = group.as_ref().and_then(|group| Tree::new(&group.structure)).unwrap_or_default();
+        row.tree = group.as_ref().map(|group| Tree::new(&group.structure)).unwrap_or_default();
         row.facts = group;
         if let Some(queue) = row.queue() {
             self.queues.below(queue).groups.insert(id);

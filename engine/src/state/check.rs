@@ -76,11 +76,8 @@ impl State {
         }
         for id in anew.groups.ids() {
             let row = &mut anew.groups[id];
-            row.tree = row
-                .facts
-                .as_ref()
-                .and_then(|facts| Tree::new(&facts.structure))
-                .unwrap_or_default();
+            row.tree =
+                row.facts.as_ref().map(|facts| Tree::new(&facts.structure)).unwrap_or_default();
         }
         anew.offer_anew();
         anew.reserve_anew();

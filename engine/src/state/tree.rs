@@ -94,14 +94,24 @@ impl Leaf {
 /// A group's sub-groups with the state of their pods.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tree {
-    /// Row 0 is the group itself; empty where the structure is malformed or unknown.
+    /// Row 0 is the group itself; empty where the structure is unknown.
     pub(crate) sets: Cow<'static, [Set]>,
     pub(crate) leaves: Few<Leaf>,
+    /// The structure makes no tree: nothing of it starts, and what runs is all in one leaf.
+    pub(crate) is_malformed: bool,
 }
 
 impl Tree {
-    /// The tree of a structure, without pods; nothing where it is malformed.
-    pub(crate) fn new(structure: &Structure) -> Option<Self> {
+    /// The tree of a structure, without pods.
+    pub(crate) fn new(structure: &Structure) -> Self {
+        Self::well_formed(structure).unwrap_or_else(|| Self {
+            sets: Cow::Borrowed(FLAT.as_slice()),
+            leaves: Few::One([Leaf::default()]),
+            is_malformed: true,
+        })
+    }
+
+    fn well_formed(structure: &Structure) -> Option<Self> {
         let (min, topology, sub_groups) = match structure {
             Structure::Flat { min, topology } => {
                 let root =
@@ -112,7 +122,7 @@ impl Tree {
                     Cow::Owned(vec![root(*topology)])
                 };
                 let leaf = Leaf { min: *min, ..Leaf::default() };
-                return Some(Self { sets, leaves: Few::One([leaf]) });
+                return Some(Self { sets, leaves: Few::One([leaf]), is_malformed: false });
             }
             Structure::Tree { min, topology, sub_groups } => (*min, *topology, sub_groups),
             Structure::Malformed => return None,
@@ -143,7 +153,7 @@ impl Tree {
             };
             sets[set].members.to_mut().push(members[at]);
         }
-        let tree = Self { sets: sets.into(), leaves: leaves.into() };
+        let tree = Self { sets: sets.into(), leaves: leaves.into(), is_malformed: false };
         // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
         let reached = tree.count_below(0, sub_groups.len())?;
         (reached == sub_groups.len()

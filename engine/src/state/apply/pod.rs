@@ -149,7 +149,10 @@ impl State {
     pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
         let tree = &mut self.groups[group].tree;
         let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
-        facts.leaf = tree.leaf_of(facts.sub_group);
+        // What runs can be evicted wherever its user says by now that it belongs.
+        let runs = facts.told.phase.is_active() || facts.told.phase.leaves();
+        facts.leaf =
+            tree.leaf_of(facts.sub_group).or((runs && !tree.leaves.is_empty()).then_some(0));
         if let Some(leaf) = facts.leaf {
             let turn = facts.turn();
             let pods = &self.pods;
