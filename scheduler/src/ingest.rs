@@ -7,7 +7,7 @@
 //! ```
 //! A full list replaces what was known: what is not in it is told to be gone.
 
-use kai_engine::{Delta, GroupId, NodeId, Pod, PodId, QueueId, Timestamp};
+use kai_engine::{Delta, GpuRequest, GroupId, NodeId, Pod, PodId, QueueId, Timestamp};
 
 use crate::{cel::Answer, settings::Aligning, usage::Usage};
 
@@ -193,6 +193,17 @@ impl Ingest {
     pub fn place(&mut self, pod: u32, is_placed: bool) {
         if let Some(group) = self.context.names.place(pod, is_placed) {
             self.groups.left(&mut self.context, group);
+        }
+    }
+
+    /// Fixes what a pod asks for of shared GPUs, which a plan gave it.
+    pub fn keep_asked(&mut self, pod: u32, asked: Option<&GpuRequest>) {
+        let is_share = |asked: &&GpuRequest| {
+            matches!(asked, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. })
+        };
+        if let Some(asked) = asked.filter(is_share) {
+            let asked = Some(Box::new(asked.clone()));
+            self.context.names.pods[pod].edit(|extras| extras.share_asked = asked);
         }
     }
 

@@ -209,6 +209,9 @@ pub struct PodExtras {
     pub said: Option<Box<str>>,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
+    /// What it asked for of shared GPUs when a plan gave it a place, while its bind is under way: what its user writes
+    /// meanwhile comes too late.
+    pub share_asked: Option<Box<kai_engine::GpuRequest>>,
 }
 
 impl PodExtras {
@@ -221,6 +224,7 @@ impl PodExtras {
             unschedulable: None,
             said: None,
             nominated: None,
+            share_asked: None,
         }
     }
 }

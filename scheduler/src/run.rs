@@ -422,6 +422,7 @@ impl Run {
         for change in &plan.changes {
             if let Change::Place { pod, .. } = change {
                 self.ingest.place(pod.number(), true);
+                self.ingest.keep_asked(pod.number(), self.cluster.gpu_request(*pod));
             }
         }
         let mut tasks = self.dispatch.tasks(&plan.changes, now, &mut self.ingest.context.names);

@@ -7,6 +7,9 @@ impl Names {
     pub fn place(&mut self, pod: u32, is_placed: bool) -> Option<u32> {
         let old = self.held_for(pod);
         self.pods[pod].is_placed = is_placed;
+        if !is_placed && self.pods[pod].share_asked.is_some() {
+            self.pods[pod].edit(|extras| extras.share_asked = None);
+        }
         self.hold(old, self.held_for(pod))
     }
 

@@ -29,12 +29,21 @@ pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts:
 
 /// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
 /// and what runs goes on to hold what it held. After a restart the API's word counts again.
+///
+/// What it asked for of shared GPUs is fixed before, when a plan gives it its place.
 pub(in crate::ingest) fn keep_bound(context: &mut Context, row: u32, facts: &mut Pod) {
-    let Some(place) = facts.state.place_mut() else { return };
     if facts.owner == Owner::Reservation {
         return;
     }
-    let known = &mut context.names.pods[row].bound;
+    let pod = &mut context.names.pods[row];
+    if let (None, Some(asked)) = (&pod.bound, pod.share_asked.as_deref()) {
+        facts.shape.gpu.clone_from(asked);
+    }
+    let Some(place) = facts.state.place_mut() else { return };
+    if pod.share_asked.is_some() {
+        pod.edit(|extras| extras.share_asked = None);
+    }
+    let known = &mut pod.bound;
     match known {
         Some(Bound::Plain) => {
             facts.shape.gpu = GpuRequest::None;
