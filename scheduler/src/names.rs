@@ -494,11 +494,12 @@ impl Names {
     }
 }
 
-/// The GPUs of one instance of a MIG profile: `nvidia.com/mig-3g.20gb` has 3.
+/// The GPUs of one instance of a MIG profile: `nvidia.com/mig-3g.20gb` has 3, and so has `nvidia.com/mig-1c.3g.40gb.me`.
+/// A profile that says nothing of them counts as one whole GPU: none may be had for nothing.
 fn mig_gpus(name: &str) -> Option<u16> {
     let profile = name.strip_prefix(resource::MIG_PREFIX)?;
-    let (gpus, rest) = profile.split_once("g.")?;
-    rest.ends_with("gb").then(|| gpus.parse().ok())?
+    let slices = profile.split('.').find_map(|part| part.strip_suffix('g')?.parse().ok());
+    Some(slices.unwrap_or(1))
 }
 
 #[cfg(test)]
