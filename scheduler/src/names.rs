@@ -171,8 +171,8 @@ pub struct PodRow {
     pub name: Box<str>,
     /// When it was made, in milliseconds.
     pub created: i64,
-    /// Its labels by number, where it has some.
-    pub labels: Option<u32>,
+    /// Its labels by number.
+    pub labels: Box<[u32]>,
     /// Its group by number.
     pub group: Option<u32>,
     /// Its node by number.

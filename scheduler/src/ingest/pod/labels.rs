@@ -1,8 +1,8 @@
 //! Labels of pods that some selector asks about; the others would only cost the engine memory.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use kai_engine::{Delta, Pod, PodId, Symbol};
+use kai_engine::{Pod, PodId, Symbol};
 
 use crate::{ingest::Context, names::labels, server::wire::Pairs};
 
@@ -30,7 +30,7 @@ impl Context {
     /// Gives the pods that have a label which matters since now, as they are to be told: `told` has how they were.
     ///
     /// # Cost
-    /// Where a key is new, in the labels that differ; and in the number of pods, where one of these has it.
+    /// Where a key is new, in the labels that differ; and in the number of pods, where one of them is of this key.
     pub(in crate::ingest) fn relabelled(
         &mut self,
         told: &dyn Fn(PodId) -> Option<Pod>,
@@ -41,15 +41,16 @@ impl Context {
         }
         let names = &self.names;
         let new: HashSet<&str> = new.iter().map(|key| &**names.symbols.key(*key)).collect();
-        let has_new =
-            |(_, text): &(u32, &str)| labels::pairs(text).any(|(name, _)| new.contains(name));
-        let texts = names.labels.iter().map(|(number, _)| (number, &**names.labels.key(number)));
-        let texts: BTreeSet<u32> = texts.filter(has_new).map(|(number, _)| number).collect();
-        if texts.is_empty() {
+        let is_new = |label: &u32| {
+            names.labels.key(*label).split_once('=').is_some_and(|(key, _)| new.contains(key))
+        };
+        let labels: HashSet<u32> =
+            names.labels.iter().map(|(label, _)| label).filter(is_new).collect();
+        if labels.is_empty() {
             return BTreeMap::new();
         }
-        let has_it = |labels: Option<u32>| labels.is_some_and(|labels| texts.contains(&labels));
-        let rows = names.pods.iter().filter(|(_, pod)| has_it(pod.labels));
+        let has_it = |of_pod: &[u32]| of_pod.iter().any(|label| labels.contains(label));
+        let rows = names.pods.iter().filter(|(_, pod)| has_it(&pod.labels));
         let rows: Vec<u32> = rows.map(|(row, _)| row).collect();
         let mut relabelled = BTreeMap::new();
         for row in rows {
@@ -79,16 +80,8 @@ impl Context {
 
 /// Says why a pod cannot be placed for the sake of its labels, where that is so.
 pub(in crate::ingest) fn refusal(labels: &Pairs<'_>) -> Option<String> {
-    let most = labels::LABELS_BYTES_MAX;
-    labels::are_too_large(labels.iter()).then(|| {
-        format!(
-            "its labels take more than {most} bytes, which is more than are kept: give it fewer"
-        )
+    let (most, bytes) = (labels::LABELS_MAX, labels::LABELS_BYTES_MAX);
+    labels::are_too_many(labels.iter()).then(|| {
+        format!("it has more than {most} labels, or more than {bytes} bytes of them, and no more are kept: give it fewer")
     })
-}
-
-/// Tells the pods anew that have labels which matter since now.
-pub(in crate::ingest) fn tell(context: &mut Context, relabelled: &BTreeMap<PodId, Pod>) {
-    let deltas = relabelled.iter().map(|(pod, facts)| Delta::Pod(*pod, Box::new(facts.clone())));
-    context.deltas.extend(deltas);
 }
