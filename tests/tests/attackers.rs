@@ -23,13 +23,14 @@ const SHRINKS: u32 = 12;
 /// The tenant's queue gives so many GPUs.
 const LIMIT: u32 = 4;
 /// Policies that refuse a tenant's edits while the daemons are down.
-const POLICIES: [&str; 7] = [
+const POLICIES: [&str; 8] = [
     "kai-bound-pods",
     "kai-claims",
     "kai-gpu-shares",
     "kai-podgroups",
     "kai-queues",
     "kai-placed-pods",
+    "kai-waiting-pods",
     "kai-resized-pods",
 ];
 /// Objects of a kind that the moves know by number.

@@ -45,8 +45,10 @@ const NAMESPACES: [(&str, &str); 2] = [
 ];
 
 /// Name of the scheduler for whose pods the installed policies hold, and those policies.
-const POLICIES: (&str, [&str; 4]) =
-    (SCHEDULER_NAME, ["kai-gpu-shares", "kai-bound-pods", "kai-placed-pods", "kai-resized-pods"]);
+const POLICIES: (&str, [&str; 5]) = (
+    SCHEDULER_NAME,
+    ["kai-gpu-shares", "kai-bound-pods", "kai-placed-pods", "kai-waiting-pods", "kai-resized-pods"],
+);
 
 /// The conditions of the Config where they are not as wanted, from the Deployments of the system's namespace.
 pub(super) fn plan(
@@ -177,7 +179,7 @@ mod tests {
             &json!({"global": {"schedulerName": "other"}}),
             &["spec.global.schedulerName before it takes the place of kai-scheduler in \
                  ValidatingAdmissionPolicies kai-gpu-shares, kai-bound-pods, kai-placed-pods, \
-                 kai-resized-pods"],
+                 kai-waiting-pods, kai-resized-pods"],
         );
         check(
             &json!({"scheduler": null, "queueController": {"webhooks": {"enableValidation": false}},

@@ -227,6 +227,8 @@ impl Bind {
         }
         if let Some(zones) = &self.zones {
             body["metadata"]["annotations"][annotation::NUMA_PREDICTED] = json!(zones);
+            // What its user wrote before it had a node was seen by nobody.
+            body["metadata"]["annotations"][annotation::NUMA_OBSERVED] = json!("");
         }
         call(write, Method::POST, &self.path("/binding"), Form::Object, &body).await.map(drop)
     }
