@@ -181,7 +181,8 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     }
     let held_for = context.names.held_for(row);
     if let Some(group) = held_for.filter(|_| held_for != was_held_for) {
-        ingest.groups.held(context, group, Told::read(&meta.annotations));
+        let since = context.names.pods[row].scheduled;
+        ingest.groups.held(context, group, Told::read(&meta.annotations), since);
     }
     version
 }

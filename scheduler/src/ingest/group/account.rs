@@ -57,6 +57,8 @@ impl Told {
 #[derive(Debug, Default)]
 pub(super) struct Bound {
     accounts: BTreeMap<u32, Told>,
+    /// When the first pod of a group whose account is known got its node.
+    first: BTreeMap<u32, i64>,
     /// Kinds that were listed: a group that was not seen once both were is not there.
     listed: BTreeSet<Kind>,
 }
@@ -64,6 +66,15 @@ pub(super) struct Bound {
 impl Bound {
     fn are_listed(&self) -> bool {
         [Kind::Pod, Kind::PodGroup].iter().all(|kind| self.listed.contains(kind))
+    }
+
+    /// Tells whether a pod got its node before all others of its group that say for which account they were bound.
+    fn is_first(&mut self, row: u32, since: i64) -> bool {
+        let first = self.first.get(&row).is_none_or(|first| since < *first);
+        if first {
+            self.first.insert(row, since);
+        }
+        first
     }
 
     pub(super) fn note(&mut self, row: u32, told: Told) {
@@ -124,10 +135,21 @@ impl Orphans {
 
 impl Groups {
     /// Has a group be on the account that the first of its pods with a place was bound for: it was written on the pod then,
-    /// and the group's object may say something else by now, or be gone.
-    pub(in crate::ingest) fn held(&mut self, context: &mut Context, row: u32, told: Option<Told>) {
-        let Some(told) = told.filter(|_| context.names.groups[row].holders == 1) else { return };
+    /// and the group's object may say something else by now, or be gone. `since` is when the pod got its node: of pods in
+    /// whatever order the first counts, and its user may have put another on a node past the scheduler.
+    pub(in crate::ingest) fn held(
+        &mut self,
+        context: &mut Context,
+        row: u32,
+        told: Option<Told>,
+        since: Option<i64>,
+    ) {
+        let Some(told) = told else { return };
+        let is_first = self.bound.is_first(row, since.unwrap_or(i64::MAX));
         let Some(object) = self.objects.get_mut(row) else {
+            if !is_first {
+                return;
+            }
             self.bound.note(row, told);
             if self.bound.are_listed() {
                 self.claim(context, row);
@@ -135,7 +157,11 @@ impl Groups {
             return;
         };
         let now = Account {
-            queue: Some(context.names.queue(&told.queue)),
+            queue: if is_first {
+                Some(context.names.queue(&told.queue))
+            } else {
+                object.facts.queue
+            },
             preemptible: object.facts.preemptible || told.is_preemptible,
         };
         if Account::of(&object.facts) != now {
@@ -176,6 +202,7 @@ impl Groups {
     /// Has the word of a group's object count, or that it has none, once no pod of it holds a place any more.
     pub(in crate::ingest) fn left(&mut self, context: &mut Context, row: u32) {
         self.bound.take(row);
+        self.bound.first.remove(&row);
         if self.orphans.left(context, row) {
             return;
         }
