@@ -20,14 +20,20 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::discovery::{Scope, pinned_kind};
+use kube::error::DiscoveryError;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::object::{Gvk, Object};
 use held::Held;
 
+/// The longest name of an object.
+const SEGMENT_BYTES_MAX: usize = 253;
+/// Time in which an object is read, or is tried again later: a worker waits for it.
+const READ_MAX: Duration = Duration::from_secs(30);
+const TOO_LONG: &str = "no answer within 30 s";
 /// Age that a read of an object may reach whose kind cannot be watched.
 const UNWATCHED_AGE_MAX: Duration = Duration::from_secs(30);
 /// Time after which an object whose status the rule reads may be read again.
@@ -152,6 +158,15 @@ struct Shared {
     changed: UnboundedSender<ObjectKey>,
 }
 
+/// Tells whether a text can be a segment of a path, as every name of the API is. What a user wrote into an owner reference
+/// may be anything else: a path of its own, or parameters.
+fn is_segment(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"/%?#".contains(&byte);
+    !matches!(text, "" | "." | "..")
+        && text.len() <= SEGMENT_BYTES_MAX
+        && text.bytes().all(is_plain)
+}
+
 /// Kinds that are too many to watch for the few that are read.
 fn is_unwatched(gvk: &Gvk) -> bool {
     gvk.group.is_empty() && matches!(gvk.kind.as_str(), "Pod" | "ConfigMap")
@@ -173,21 +188,21 @@ impl Cache {
         Self { shared: Arc::new(Shared { client, stop, kinds, slots, held, changed }) }
     }
 
-    /// Reads an object, from memory where that is still right.
+    /// Reads an object, from memory where that is still right. Its name may be anything that a user wrote: what no object can
+    /// be called is asked of nobody.
     pub(crate) async fn read(&self, key: &ObjectKey, part: Part) -> Result<Found, kube::Error> {
+        if !is_segment(&key.name) || !(key.namespace.is_empty() || is_segment(&key.namespace)) {
+            return Ok(Found::Absent);
+        }
         let kind = self.kind(&key.gvk).await?;
         let slot = self.slot(key);
         let mut entry = slot.lock().await;
-        let candidates = match part {
-            Part::Whole => [entry.whole.as_ref(), None],
-            Part::Metadata => [entry.metadata.as_ref(), entry.whole.as_ref()],
-        };
-        let right = |known: &&Known| Self::is_right(key, &kind, known);
-        if let Some(known) = candidates.into_iter().flatten().find(right) {
-            return Ok(known.found.clone());
+        if let Some(found) = Self::known(key, &kind, &entry, part) {
+            return Ok(found);
         }
         let epoch = kind.epoch.load(Ordering::Acquire);
-        let found = self.fetch(key, &kind, part).await?;
+        let fetched = timeout(READ_MAX, self.fetch(key, &kind, part)).await;
+        let found = fetched.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))?;
         if let Found::Object(object) = &found {
             self.watch(&key.gvk, &kind, object.resource_version());
         }
@@ -241,6 +256,26 @@ impl Cache {
         Ok(list.items.into_iter().map(|item| Arc::new(to_object(gvk, item))).collect())
     }
 
+    /// Gives an object from memory alone, where that is still right.
+    pub(crate) async fn remembered(&self, key: &ObjectKey, part: Part) -> Option<Found> {
+        let kind = {
+            let kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+            kinds.get(&key.gvk).cloned()
+        };
+        let slot = self.slot(key);
+        let entry = slot.lock().await;
+        Self::known(key, &*kind?, &entry, part)
+    }
+
+    fn known(key: &ObjectKey, kind: &Kind, entry: &Entry, part: Part) -> Option<Found> {
+        let candidates = match part {
+            Part::Whole => [entry.whole.as_ref(), None],
+            Part::Metadata => [entry.metadata.as_ref(), entry.whole.as_ref()],
+        };
+        let right = |known: &&Known| Self::is_right(key, kind, known);
+        candidates.into_iter().flatten().find(right).map(|known| known.found.clone())
+    }
+
     fn is_right(key: &ObjectKey, kind: &Kind, known: &Known) -> bool {
         let age = known.at.elapsed();
         if let Found::Forbidden(_) = known.found {
@@ -268,6 +303,10 @@ impl Cache {
             return Ok(kind);
         }
         let wanted = GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
+        if !is_segment(&gvk.version) || !(gvk.group.is_empty() || is_segment(&gvk.group)) {
+            let unserved = DiscoveryError::MissingKind(format!("{wanted:?}"));
+            return Err(kube::Error::Discovery(unserved));
+        }
         let (resource, capabilities) = pinned_kind(&self.shared.client, &wanted).await?;
         let kind = Arc::new(Kind {
             resource,
@@ -483,5 +522,23 @@ pub(crate) fn to_object(gvk: &Gvk, mut found: DynamicObject) -> Object {
 fn advance(version: &mut String, found: &PartialObjectMeta<DynamicObject>) {
     if let Some(text) = &found.metadata.resource_version {
         text.clone_into(version);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_segment;
+
+    #[test]
+    fn a_path_is_no_name() {
+        for name in ["job-1", "system:node", "a.b", "v1beta1", "resource.k8s.io"] {
+            assert!(is_segment(name), "{name}");
+        }
+        let long = "a".repeat(254);
+        for text in
+            ["", ".", "..", "a/pods", "a?watch=1", "a%2fb", "a#b", "a b", "a\n", "ä", &*long]
+        {
+            assert!(!is_segment(text), "{text:?}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ struct State<K: Tenant> {
     failures: HashMap<K, Failed>,
     /// Keys that wait for a moment and whose failure was the API server's.
     away: BTreeSet<K>,
+    /// The one of them that was tried last.
+    probed: Option<K>,
     /// Time when one of them is tried.
     probe: Option<Instant>,
     /// Time from which each key that is ready waits for a worker.
@@ -117,8 +120,12 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
             self.enqueue(key);
         }
         if self.probe.is_some_and(|at| at <= now) {
-            let key = self.away.first().cloned();
+            // Each in its turn: one that never succeeds must not stand for all.
+            let after = self.probed.take().map_or(Bound::Unbounded, Bound::Excluded);
+            let next = self.away.range((after, Bound::Unbounded)).next();
+            let key = next.or_else(|| self.away.first()).cloned();
             self.probe = key.is_some().then_some(now + PROBE);
+            self.probed.clone_from(&key);
             if let Some(key) = key {
                 self.enqueue(key);
             }
@@ -134,6 +141,7 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
                 failures: HashMap::new(),
                 away: BTreeSet::new(),
                 probe: None,
+                probed: None,
                 since: HashMap::new(),
                 meters,
             }),

@@ -9,14 +9,16 @@ use crate::store::{Key, Store};
 
 /// A chain longer than this is a circle.
 const OWNERS_MAX: usize = 32;
+/// So much of a name is shown: those of the API are no longer.
+const SHOWN_MAX: usize = 253;
 
 /// The reason why a walk failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WalkError {
     #[error("failed to read owner {owner}: it does not exist")]
     Gone { owner: String },
-    #[error("failed to read owner {owner}: an object with uid {found} has taken its name")]
-    Replaced { owner: String, found: String },
+    #[error("failed to read owner {owner}: another object has taken its name")]
+    Replaced { owner: String },
     #[error("owner {owner} has {count} owners itself; only one is supported")]
     Branches { owner: String, count: usize },
     #[error("the owners of the pod go in a circle or are more than {OWNERS_MAX}")]
@@ -66,7 +68,10 @@ pub(crate) fn key(pod: &Pod, owner: &OwnerRef) -> ObjectKey {
 }
 
 fn name(pod: &Pod, owner: &OwnerRef) -> String {
-    format!("{} {}/{} (uid {})", owner.kind, pod.namespace, owner.name, owner.uid)
+    // All of it but the namespace is what a user wrote.
+    let shown = |text: &str| text.chars().take(SHOWN_MAX).flat_map(char::escape_debug).collect();
+    let [kind, name, uid]: [String; 3] = [&*owner.kind, &*owner.name, &*owner.uid].map(shown);
+    format!("{kind} {}/{name} (uid {uid})", pod.namespace)
 }
 
 /// Tells whether a read failed because the API server does not serve the kind.
@@ -111,9 +116,8 @@ async fn read(
         match found {
             Found::Object(object) if object.uid() == owner.uid => return Ok(Some(object)),
             // What is kept may be an older object of the name: look once more, at the server.
-            Found::Object(object) if is_second_look => {
-                let found = object.uid().to_owned();
-                return Err(WalkError::Replaced { owner: name(pod, owner), found });
+            Found::Object(_) if is_second_look => {
+                return Err(WalkError::Replaced { owner: name(pod, owner) });
             }
             Found::Object(_) => {
                 is_second_look = true;

@@ -156,6 +156,10 @@ impl Owner<'_> {
     }
 
     async fn is_alive(&self, write: &Write, owner: &OwnerReference<'_>) -> Result<bool, Failure> {
+        // Its user may have written a path of its own there, which no pod has for a name.
+        if !owner.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)) {
+            return Ok(false);
+        }
         let path = format!("/api/v1/namespaces/{}/pods/{}", self.namespace, owner.name);
         match read(&write.client, &path).await {
             Ok(bytes) => {
