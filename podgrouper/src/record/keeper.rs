@@ -309,7 +309,10 @@ impl Keeper {
     async fn find_devices(&self, uid: &str) {
         for (group, asks) in self.heard.asks(uid) {
             let mut amounts = asks.usage.allocated.clone();
-            amounts.add(&self.finder.claimed(&group.namespace, &asks.usage).await);
+            // A pod is bound once its claims are there, so that each of them is asked for once.
+            let mut reads = usize::MAX;
+            let claimed = self.finder.claimed(&group.namespace, &asks.usage, &mut reads).await;
+            amounts.add(&claimed.unwrap_or_default());
             if let Some(share) = self.finder.share(&asks.usage).await {
                 amounts.add_one(resource::NVIDIA_GPU, share);
             }

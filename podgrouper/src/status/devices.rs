@@ -49,30 +49,47 @@ impl Devices {
     }
 
     /// Devices of the claims that a pod names, by class. Those that stand for an extended resource it names in its status alone.
-    pub(crate) async fn claimed(&self, namespace: &str, usage: &Usage) -> Totals {
+    /// None where more of them would have to be asked for than `reads` allows, which goes down with each.
+    pub(crate) async fn claimed(
+        &self,
+        namespace: &str,
+        usage: &Usage,
+        reads: &mut usize,
+    ) -> Option<Totals> {
         let mut devices = Totals::default();
         for name in &usage.claims {
-            let Some(claim) = self.claim(namespace, name).await else { continue };
+            let claim = self.claim(namespace, name, reads).await?;
+            let Some(claim) = claim else { continue };
             devices.add(&claim_devices(&claim.value()["spec"]["devices"]));
         }
-        devices
+        Some(devices)
     }
 
-    async fn claim(&self, namespace: &str, name: &str) -> Option<Arc<Object>> {
+    /// The claim, or that there is none; nothing where it would have to be asked for, and may not.
+    async fn claim(
+        &self,
+        namespace: &str,
+        name: &str,
+        reads: &mut usize,
+    ) -> Option<Option<Arc<Object>>> {
         for version in CLAIM_VERSIONS {
             let key = ObjectKey {
                 gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
             };
+            if let Some(Found::Object(claim)) = self.cache.remembered(&key, Part::Whole).await {
+                return Some(Some(claim));
+            }
+            *reads = reads.checked_sub(1)?;
             match self.cache.read(&key, Part::Whole).await {
-                Ok(Found::Object(claim)) => return Some(claim),
-                Ok(Found::Absent | Found::Forbidden(_)) => return None,
+                Ok(Found::Object(claim)) => return Some(Some(claim)),
+                Ok(Found::Absent | Found::Forbidden(_)) => return Some(None),
                 // This version is not served.
                 Err(_) => {}
             }
         }
-        None
+        Some(None)
     }
 }
 

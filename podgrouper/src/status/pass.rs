@@ -11,7 +11,7 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::orphans::{Orphan, conditions, orphans};
 use super::queues::{QueueSums, roll_up};
@@ -29,6 +29,9 @@ const WRITES: usize = 10;
 /// Wait after a failed patch, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
+/// So many claims are asked for in one pass, and for one group: who names thousands waits for the next.
+const READS_MAX: usize = 512;
+const READS_OF_GROUP_MAX: usize = 128;
 
 /// Keeps the statuses of `PodGroup`s and queues.
 pub(crate) struct Controller {
@@ -44,6 +47,17 @@ pub(crate) struct Controller {
     sums: Interner<Sums>,
     /// Failures already told, so that a missing right is said once.
     told: HashSet<String>,
+    /// Keys that are tried again after a pause.
+    paused: BTreeMap<Key, Paused>,
+    /// The namespace with which the next pass begins.
+    turn: String,
+}
+
+/// A key whose status could not be summed up or written.
+#[derive(Clone, Copy)]
+struct Paused {
+    until: Instant,
+    pause: Duration,
 }
 
 /// A patch of a status.
@@ -71,14 +85,15 @@ impl Controller {
             names: Interner::default(),
             sums: Interner::default(),
             told: HashSet::new(),
+            paused: BTreeMap::new(),
+            turn: String::new(),
         }
     }
 
     /// Works until the task is dropped.
     pub(crate) async fn run(mut self, meters: Meters) {
-        let mut retry = RETRY_MIN;
         loop {
-            let mut changed = self.dirty.take().await;
+            let mut changed = self.news().await;
             tokio::time::sleep(DEBOUNCE).await;
             changed.extend(std::mem::take(&mut *self.dirty.marks()).groups);
             let (since, has_groups) = (Instant::now(), !changed.is_empty());
@@ -91,25 +106,64 @@ impl Controller {
             if has_groups {
                 meters.ended("podgroup", how(true), since.elapsed());
             }
-            if failed.is_empty() {
-                retry = RETRY_MIN;
-                continue;
-            }
-            tokio::time::sleep(retry).await;
-            retry = retry.saturating_mul(2).min(RETRY_MAX);
+            let now = Instant::now();
+            self.paused.retain(|key, paused| now < paused.until || failed.contains(key));
             for key in failed {
-                // A queue's key has no namespace.
-                if key.namespace.is_empty() { self.dirty.queues() } else { self.dirty.group(key) }
+                self.pause(key);
             }
         }
     }
 
-    /// Brings statuses up to date; returns the keys whose patch failed.
-    async fn pass(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
-        let mut patches = Vec::new();
+    /// Waits for changes, and for the end of a pause; gives the groups.
+    async fn news(&self) -> BTreeSet<Key> {
+        let Some(until) = self.paused.values().map(|paused| paused.until).min() else {
+            return self.dirty.take().await;
+        };
+        let mut changed = timeout_at(until, self.dirty.take()).await.unwrap_or_default();
+        let now = Instant::now();
+        let due = self.paused.iter().filter(|(_, paused)| paused.until <= now);
+        // A queue's key has no namespace.
+        changed.extend(due.map(|(key, _)| key).filter(|key| !key.namespace.is_empty()).cloned());
+        changed
+    }
+
+    /// Has a key tried again, after a pause that grows.
+    fn pause(&mut self, key: Key) {
+        let before = self.paused.get(&key).map_or(Duration::ZERO, |paused| paused.pause);
+        let pause = before.saturating_mul(2).clamp(RETRY_MIN, RETRY_MAX);
+        self.paused.insert(key, Paused { until: Instant::now() + pause, pause });
+    }
+
+    /// Puts groups in order, so that those of each namespace have their turn: one of each, then another.
+    fn in_turns(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
+        let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut rows: Vec<(usize, bool, Key)> = Vec::with_capacity(changed.len());
         for key in changed {
+            let count = counts.entry(Arc::clone(&key.namespace)).or_default();
+            rows.push((*count, *key.namespace <= *self.turn, key));
+            *count += 1;
+        }
+        rows.sort();
+        if let Some((_, _, first)) = rows.first() {
+            self.turn = first.namespace.to_string();
+        }
+        rows.into_iter().map(|(_, _, key)| key).collect()
+    }
+
+    /// Brings statuses up to date; returns the keys of those that were not.
+    async fn pass(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
+        let (mut patches, mut late) = (Vec::new(), Vec::new());
+        let mut reads = READS_MAX;
+        for key in self.in_turns(changed) {
             let group = self.store.group(&key);
-            let (mut sums, bound) = self.sum(&key, group.as_deref()).await;
+            let mut own = reads.min(READS_OF_GROUP_MAX);
+            let allowed = own;
+            let summed = self.sum(&key, group.as_deref(), &mut own).await;
+            reads -= allowed - own;
+            let Some((mut sums, bound)) = summed else {
+                late.push(key);
+                continue;
+            };
             let Some(group) = group else {
                 if let Some(queue) = bound {
                     sums.requested = sums.allocated.clone();
@@ -131,8 +185,12 @@ impl Controller {
             let queue = bound.unwrap_or_else(|| self.names.intern(queue.into()));
             self.groups.insert(key, (queue, self.sums.intern(Arc::new(sums))));
         }
-        patches.extend(self.queue_patches());
-        self.write(patches).await
+        let now = Instant::now();
+        let is_paused = |key: &Key| self.paused.get(key).is_some_and(|paused| now < paused.until);
+        patches.extend(self.queue_patches().into_iter().filter(|patch| !is_paused(&patch.key)));
+        let mut failed = self.write(patches).await;
+        failed.extend(late);
+        failed
     }
 
     fn queue_patches(&self) -> Vec<StatusPatch> {
@@ -205,13 +263,20 @@ impl Controller {
 
     /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
     /// and others may take back what they could take back then, whatever its object says by now.
-    async fn sum(&self, key: &Key, group: Option<&Object>) -> (Sums, Option<Arc<str>>) {
+    ///
+    /// None where more claims would have to be asked for than `reads` allows, which goes down with each.
+    async fn sum(
+        &self,
+        key: &Key,
+        group: Option<&Object>,
+        reads: &mut usize,
+    ) -> Option<(Sums, Option<Arc<str>>)> {
         let (mut sums, mut queue, mut was_preemptible) = (Sums::default(), None, false);
         for pod in self.store.members(key) {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
             sums.allocated.add(&usage.allocated);
-            let devices = self.devices.claimed(&pod.namespace, &usage).await;
+            let devices = self.devices.claimed(&pod.namespace, &usage, reads).await?;
             sums.requested.add(&devices);
             if usage.is_allocated {
                 sums.allocated.add(&devices);
@@ -230,7 +295,7 @@ impl Controller {
         if !is_preemptible && !was_preemptible {
             sums.non_preemptible = sums.allocated.clone();
         }
-        (sums, queue)
+        Some((sums, queue))
     }
 
     /// Reads what the group says itself, else its priority class: values from 100 on are protected.

@@ -2,8 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use kai_api::names::resource;
 use kai_api::quantity::Quantity;
 use serde_json::{Map, Value, json};
+
+/// What queues are there for: a status always has it.
+const MAIN: [&str; 5] =
+    ["cpu", "memory", "ephemeral-storage", resource::NVIDIA_GPU, resource::AMD_GPU];
+/// So many others a status has room for: whoever creates pods may name any number.
+const SHOWN_MAX: usize = 256;
 
 /// Amounts by resource name; sums saturate instead of overflowing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,15 +80,26 @@ impl Totals {
         self
     }
 
-    /// As a resource list.
+    /// Leaves of very many resources as many as a status has room for: what queues are there for, and the first others.
+    fn shown(&self) -> impl Iterator<Item = (&String, &Quantity)> {
+        let is_main = |name: &str| MAIN.contains(&name);
+        let mut others = 0;
+        self.0.iter().filter(move |(name, _)| {
+            others += usize::from(!is_main(name));
+            is_main(name) || others <= SHOWN_MAX
+        })
+    }
+
+    /// As a resource list, with 256 resources at most beside the usual ones.
     pub(crate) fn to_value(&self) -> Value {
         let row = |(name, amount): (&String, &Quantity)| (name.clone(), json!(amount.to_string()));
-        Value::Object(self.0.iter().map(row).collect())
+        Value::Object(self.shown().map(row).collect())
     }
 
     /// A merge patch that turns a stored resource list into this one; `None` when it is equal.
     pub(crate) fn patch(&self, stored: &Value) -> Option<Value> {
-        if Self::from_value(stored) == *self {
+        let known = Self::from_value(stored);
+        if self.shown().eq(&known.0) {
             return None;
         }
         let Value::Object(mut patch) = self.to_value() else { return None };
@@ -128,5 +146,23 @@ impl Sums {
             }
         }
         (!patch.is_empty()).then_some(patch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_has_room_for_so_many_resources() {
+        let mut totals = Totals::default();
+        for number in 0..1_000 {
+            totals.add_one(&format!("a.example/{number:04}"), Quantity::from_value(1));
+        }
+        totals.add_one(resource::NVIDIA_GPU, Quantity::from_value(8));
+        let shown = totals.to_value();
+        assert_eq!(shown.as_object().map(Map::len), Some(SHOWN_MAX + 1));
+        assert_eq!(shown[resource::NVIDIA_GPU], "8");
+        assert_eq!(totals.patch(&shown), None, "what is shown is not written again");
     }
 }
