@@ -2,6 +2,7 @@
 
 use crate::object::POD_GROUP_API_VERSION;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,10 @@ const READS_MAX: usize = 1_000;
 /// Time for which a list of Kartas holds, and their absence.
 const KARTA_AGE_MAX: Duration = Duration::from_secs(10);
 const NO_KARTA_AGE_MAX: Duration = Duration::from_mins(1);
+/// The longest note that is logged whole.
+const NOTE_CHARS_MAX: usize = 300;
+/// So many things that were said are remembered, so that they are said once.
+const TOLD_MAX: usize = 1 << 16;
 const WARNING: &str = names::event::POD_GROUPER_WARNING;
 
 /// The reason why a round on a pod did not end well.
@@ -62,7 +67,8 @@ pub(crate) struct Reconciler {
     /// One writer a `PodGroup` at a time, so that a gang's first pods make it once.
     group_locks: Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>,
     kartas: Mutex<HashMap<Labels, (tokio::time::Instant, Answer)>>,
-    told: Mutex<HashSet<(Key, String)>>,
+    /// Hashes of what was said, each with its `PodGroup`.
+    told: Mutex<HashSet<u64>>,
 }
 
 impl Reconciler {
@@ -359,22 +365,33 @@ impl Reconciler {
     /// Says once per `PodGroup` that part of its gang runs under another scheduler.
     async fn tell_foreign(&self, pod: &Pod, desired: &Desired) {
         let Some(text) = &desired.foreign else { return };
-        let row = (Key::new(&desired.namespace, &desired.name), text.clone());
-        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(row);
-        if is_new {
+        if self.is_news(&Key::new(&desired.namespace, &desired.name), text) {
             self.warn(pod, text).await;
         }
     }
 
     /// Logs what a setting that has no effect should have been, once per `PodGroup`.
     fn log_notes(&self, desired: &Desired) {
+        let key = Key::new(&desired.namespace, &desired.name);
         for note in &desired.notes {
-            let key = Key::new(&desired.namespace, &desired.name);
-            let row = (key.clone(), note.clone());
-            if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(row) {
+            if self.is_news(&key, note) {
+                // What a user wrote may be as long as an annotation can be.
+                let note: String = note.chars().take(NOTE_CHARS_MAX).collect();
                 tracing::warn!(group = %key, "{note}");
             }
         }
+    }
+
+    /// Tells whether a text was not said of a `PodGroup` before. After very many all may be said again: nothing is kept for
+    /// ever.
+    fn is_news(&self, key: &Key, text: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (key, text).hash(&mut hasher);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_MAX {
+            told.clear();
+        }
+        told.insert(hasher.finish())
     }
 
     /// A `PodGrouperWarning` on the pod.

@@ -41,6 +41,8 @@ const LEASE: &str = names::lease::PODGROUPER;
 const RETRY: Duration = Duration::from_secs(2);
 /// Time that a workload's controller may take before its pods say what they wait for.
 const EARLY_MAX: Duration = Duration::from_mins(1);
+/// So much is said of a failure.
+const WHY_CHARS_MAX: usize = 1_000;
 /// Reads that fill the store before the first pod is looked at.
 const LISTS: usize = 3;
 
@@ -309,6 +311,8 @@ async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: F
         }
         Failure::Early(why) | Failure::Wrong(why) => why,
     };
+    // What users wrote may be in it, as long as an object can be.
+    let why: String = why.chars().take(WHY_CHARS_MAX).collect();
     tracing::warn!(pod = %key, "failed to group: {why}");
     if let Some(pod) = reconciler.store.pod(key) {
         reconciler.warn(&pod, &why).await;
