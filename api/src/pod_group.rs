@@ -15,6 +15,15 @@ pub const SUB_GROUPS_MAX: usize = 10_000;
 /// tree costs its depth for each of its leaves.
 pub const SUB_GROUP_DEPTH_MAX: usize = 32;
 
+/// The most bytes of the name of a sub-group: pods name theirs by the value of a label, which is no longer.
+pub const SUB_GROUP_NAME_BYTES_MAX: usize = 63;
+
+/// The most bytes of the name of an object of the API.
+pub const OBJECT_NAME_BYTES_MAX: usize = 253;
+
+/// The most bytes of the key of a label: a domain, a slash and a name.
+pub const LABEL_KEY_BYTES_MAX: usize = 253 + 1 + 63;
+
 /// Pods that a gang needs to start, and its place.
 ///
 /// # Source

@@ -154,7 +154,8 @@ fn found(why: &Why, waiting: Waiting<'_>) -> Option<Told> {
         Why::Malformed => errors(format!(
             "The subgroups of the workload make no tree: a name repeats, a parent does not exist, \
              parents form a ring, more subgroups are needed than there are, there are more than \
-             {SUB_GROUPS_MAX}, or more than {SUB_GROUP_DEPTH_MAX} are above each other"
+             {SUB_GROUPS_MAX}, more than {SUB_GROUP_DEPTH_MAX} are above each other, or a name is longer \
+             than one may be"
         )),
         Why::OverLimit(bound) => Some(over_limit(bound, names).into()),
         Why::OverQuota(bound) => Some(over_quota(bound, names).into()),

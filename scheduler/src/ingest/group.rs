@@ -5,10 +5,13 @@ use std::{
     str::FromStr,
 };
 
-use kai_api::pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX};
 use kai_api::{
     duration::GoDuration,
     names::{annotation, condition, priority_class, value},
+    pod_group::{
+        LABEL_KEY_BYTES_MAX, OBJECT_NAME_BYTES_MAX, SUB_GROUP_DEPTH_MAX, SUB_GROUP_NAME_BYTES_MAX,
+        SUB_GROUPS_MAX,
+    },
 };
 use kai_engine::{Constraint, Group, Min, Structure, SubGroup};
 use serde::Deserialize;
@@ -423,8 +426,24 @@ fn constraint(context: &mut Context, levels: Option<&Levels<'_>>) -> Option<Cons
     Some(context.names.constraint(&levels.topology, wanted))
 }
 
+/// Tells whether a name could be none of an object or a label: it would only take memory.
+fn is_too_long(levels: Option<&Levels<'_>>) -> bool {
+    levels.is_some_and(|levels| {
+        let keys = [&levels.required_topology_level, &levels.preferred_topology_level];
+        levels.topology.len() > OBJECT_NAME_BYTES_MAX
+            || keys.iter().any(|key| key.len() > LABEL_KEY_BYTES_MAX)
+    })
+}
+
 /// Source: docs/behaviour.md 1.6; a broken tree is told as such, not replaced (Q3).
 fn structure(context: &mut Context, spec: &Spec<'_>) -> Structure {
+    let sub_groups = || spec.sub_groups.iter();
+    if is_too_long(spec.topology_constraint.as_ref())
+        || sub_groups().any(|one| is_too_long(one.topology_constraint.as_ref()))
+        || sub_groups().any(|one| one.name.len() > SUB_GROUP_NAME_BYTES_MAX)
+    {
+        return Structure::Malformed;
+    }
     let topology = constraint(context, spec.topology_constraint.as_ref());
     if spec.sub_groups.is_empty() {
         // The one set of pods there is can't be two: KAI waits for ever (Q45).

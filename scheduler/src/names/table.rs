@@ -12,11 +12,13 @@ pub struct Table<R> {
     numbers: HashMap<Arc<str>, u32>,
     rows: Vec<Option<(Arc<str>, R)>>,
     free: Vec<u32>,
+    /// Bytes of all keys.
+    bytes: usize,
 }
 
 impl<R> Default for Table<R> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), rows: Vec::new(), free: Vec::new() }
+        Self { numbers: HashMap::new(), rows: Vec::new(), free: Vec::new(), bytes: 0 }
     }
 }
 
@@ -32,6 +34,7 @@ impl<R: Default> Table<R> {
             u32::try_from(self.rows.len() - 1).expect("a cluster has fewer than 2^32 objects")
         });
         self.rows[number as usize] = Some((Arc::clone(&key), R::default()));
+        self.bytes += key.len();
         self.numbers.insert(key, number);
         number
     }
@@ -58,6 +61,7 @@ impl<R> Table<R> {
     pub fn remove(&mut self, number: u32) -> Option<R> {
         let (key, row) = self.rows.get_mut(number as usize)?.take()?;
         self.numbers.remove(&key);
+        self.bytes -= key.len();
         self.free.push(number);
         Some(row)
     }
@@ -65,6 +69,11 @@ impl<R> Table<R> {
     /// Counts the numbers in use.
     pub fn len(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// Counts the bytes of the keys in use.
+    pub fn key_bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Tells whether no number is in use.
@@ -106,9 +115,13 @@ mod tests {
         assert_eq!(table.find("a"), None);
         assert_eq!(table.intern("c"), 0);
         assert_eq!(&**table.key(0), "c");
+        table.intern("long");
+        assert_eq!(table.key_bytes(), 6);
+        table.remove(2);
         assert_eq!(
             table.iter().map(|(number, row)| (number, *row)).collect::<Vec<_>>(),
             [(0, 0), (1, 7)]
         );
+        assert_eq!(table.key_bytes(), 2);
     }
 }

@@ -7,7 +7,7 @@ use kai_daemon::clock;
 use kai_engine::{Change, Plan, PodId};
 
 use super::{Error, Run};
-use crate::names::{Names, Number};
+use crate::names::{Names, Number, Table};
 
 /// The engine's own check runs this often; it costs as much as rebuilding everything.
 const EVERY: u64 = 1000;
@@ -50,11 +50,14 @@ impl Run {
     }
 }
 
-/// Counts the names that are kept for good.
+/// Counts the names that are kept for good. A long one counts as several: what it takes is memory.
 fn kept(names: &Names) -> usize {
-    let of_devices = [names.slice_devices.len(), names.counters.len(), names.devices.len()];
-    let others = [names.symbols.len(), names.topologies.len(), names.reaches.len()];
-    of_devices.iter().chain(&others).sum()
+    const BYTES: usize = 64;
+    fn of<R>(table: &Table<R>) -> usize {
+        table.len() + table.key_bytes() / BYTES
+    }
+    let of_devices = of(&names.slice_devices) + of(&names.counters) + of(&names.devices);
+    of_devices + of(&names.symbols) + of(&names.topologies) + of(&names.reaches)
 }
 
 /// Tells whether most names are of what is gone, and fill the memory.
