@@ -311,6 +311,9 @@ impl Groups {
     fn reprioritize(&mut self, context: &mut Context) {
         for (row, object) in self.objects.iter_mut() {
             let priority = self.priorities.value(&object.priority_class);
+            if object.preemptibility_derived {
+                object.is_certain = self.priorities.is_known(&object.priority_class);
+            }
             if object.facts.priority == priority {
                 continue;
             }
@@ -319,7 +322,6 @@ impl Groups {
                 // What becomes of its class is not for the group's user to say: nothing is kept.
                 object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
                 object.asked.preemptible = object.facts.preemptible;
-                object.is_certain = self.priorities.is_known(&object.priority_class);
             }
             object.tell(context, row, self.paused.contains(&row));
         }
