@@ -43,8 +43,8 @@ pub use queues::{entitlement, order, share};
 
 pub use actions::{plan, plan_stepwise};
 pub use base::ids::{
-    BudgetId, ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, NodeId, PodId, QueueId,
-    ReachId, SliceDeviceId, Symbol, TopologyId,
+    BudgetId, ClaimId, CounterId, DeviceClassId, DeviceId, GroupId, NamespaceSelectorId, NodeId,
+    PodId, QueueId, ReachId, SliceDeviceId, Symbol, TopologyId,
 };
 pub use base::resources::{
     Charge, GPU_MILLI, Lane, LaneKind, Limit, PerLane, QueueLane, Resources,

@@ -44,8 +44,13 @@ use crate::{
         steps::Steps,
     },
     state::{
-        anti_affinity::AntiAffinity, budgets::Budgets, changes::Changes, claims::Claims,
-        nominations::Nominations, shape::Shapes, trial::Op,
+        anti_affinity::{AntiAffinity, NamespaceSelectors},
+        budgets::Budgets,
+        changes::Changes,
+        claims::Claims,
+        nominations::Nominations,
+        shape::Shapes,
+        trial::Op,
     },
 };
 
@@ -67,6 +72,8 @@ pub(crate) struct State {
     spellings: BTreeMap<Symbol, Box<[u8]>>,
     /// Pods with required anti-affinity.
     anti_affinity: AntiAffinity,
+    /// The selectors of namespaces that mean each namespace.
+    namespace_selectors: NamespaceSelectors,
     /// Pods that topology spread counts, by node. Derived.
     pod_counts: pod_counts::PodCounts,
     /// Changes of open trials, to be undone or kept.
@@ -113,6 +120,7 @@ impl PartialEq for State {
             && self.queues == other.queues
             && self.claims == other.claims
             && self.spellings == other.spellings
+            && self.namespace_selectors == other.namespace_selectors
             && self.pod_counts == other.pod_counts
             && self.log == other.log
             && self.opened == other.opened

@@ -151,22 +151,26 @@ impl Ingest {
         }
     }
 
-    /// Sets the clock, and tells of pods that have been terminating for too long and of devices that were matched.
+    /// Sets the clock, and tells of devices that were matched.
     pub fn advance(&mut self, now: Timestamp) {
         self.context.now = now;
-        self.releasing.tell_stuck(&mut self.context);
         self.catalog.flush(&mut self.context);
     }
 
-    /// Tells anew of pods that refer to something which came, changed or went, or have a label that matters since now.
+    /// Tells anew of pods that refer to something which came, changed or went, have a label that matters since now, or have
+    /// been terminating for too long.
     ///
     /// `told` gives the facts of a pod as they were told last, for nothing is kept of them here. Whoever answers must have
     /// taken all of [`Context::deltas`] before: facts from before one of them would take it back.
     pub fn tell_again(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) {
-        let relabelled = self.context.relabelled(told);
-        pod::labels::tell(&mut self.context, &relabelled);
-        let told = |pod| relabelled.get(&pod).cloned().or_else(|| told(pod));
-        self.needs.flush(&mut self.context, &mut self.catalog, &told);
+        let mut anew = self.context.relabelled(told);
+        let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
+        let stuck = self.releasing.flush(&self.context, &now);
+        anew.extend(stuck);
+        let deltas = anew.iter().map(|(pod, facts)| Delta::Pod(*pod, Box::new(facts.clone())));
+        self.context.deltas.extend(deltas);
+        let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
+        self.needs.flush(&mut self.context, &mut self.catalog, &now);
     }
 
     /// Takes in what came of [`Context::questions`]; devices are told anew by [`Ingest::advance`].

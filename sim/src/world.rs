@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kai_engine::{
     Allocation, Budget, BudgetId, Change, Claim, ClaimId, Cluster, Config, CounterId, Delta,
     DeviceClass, DeviceClassId, DeviceId, GpuRequest, Group, GroupId, Holds, Label, Lane, LaneKind,
-    Millis, Node, NodeId, Numa, Owner, Place, Plan, Pod, PodId, PodState, Queue, QueueId, Reach,
-    ReachId, Requirement, Reserved, Shape, SliceDevice, SliceDeviceId, Symbol, Timestamp, Topology,
-    TopologyId, plan,
+    Millis, NamespaceSelectorId, Node, NodeId, Numa, Owner, Place, Plan, Pod, PodId, PodState,
+    Queue, QueueId, Reach, ReachId, Requirement, Reserved, Shape, SliceDevice, SliceDeviceId,
+    Symbol, Timestamp, Topology, TopologyId, plan,
 };
 
 use crate::names::Names;
@@ -50,6 +50,8 @@ pub struct Facts {
     pub groups: BTreeMap<GroupId, Group>,
     /// Budgets of disruptions.
     pub budgets: BTreeMap<BudgetId, Budget>,
+    /// Whether a selector of namespaces means one.
+    pub namespaces: BTreeMap<(NamespaceSelectorId, Symbol), bool>,
     /// True if the API server serves no resource claims.
     pub are_claims_off: bool,
     /// Resource claims.
@@ -326,6 +328,9 @@ impl Facts {
             Delta::PodGone(id) => drop(self.pods.remove(id)),
             Delta::Budget(id, facts) => drop(self.budgets.insert(*id, (**facts).clone())),
             Delta::BudgetGone(id) => drop(self.budgets.remove(id)),
+            Delta::NamespaceSelector(selector, namespace, is_selected) => {
+                self.namespaces.insert((*selector, *namespace), *is_selected);
+            }
             Delta::ClaimsServed(are_served) => self.are_claims_off = !are_served,
             Delta::Claim(id, facts) => drop(self.claims.insert(*id, (**facts).clone())),
             Delta::ClaimGone(id) => drop(self.claims.remove(id)),
@@ -353,7 +358,10 @@ impl Facts {
         let groups =
             self.groups.iter().map(|(id, facts)| Delta::Group(*id, Box::new(facts.clone())));
         let pods = self.pods.iter().map(|(id, facts)| Delta::Pod(*id, Box::new(facts.clone())));
-        let labels = topologies.chain(spellings);
+        let namespaces = self.namespaces.iter().map(|((selector, namespace), is_selected)| {
+            Delta::NamespaceSelector(*selector, *namespace, *is_selected)
+        });
+        let labels = topologies.chain(spellings).chain(namespaces);
         let budgets =
             self.budgets.iter().map(|(id, facts)| Delta::Budget(*id, Box::new(facts.clone())));
         let aside = self.set_aside.iter().map(|(id, gpus)| Delta::SetAside(*id, *gpus));

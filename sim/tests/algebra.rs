@@ -221,6 +221,7 @@ impl<'a> Renumbering<'a> {
             | Delta::GroupGone(_)
             | Delta::PodGone(_)
             | Delta::Budget(..)
+            | Delta::NamespaceSelector(..)
             | Delta::BudgetGone(_)
             | Delta::Claim(..)
             | Delta::ClaimsServed(_)

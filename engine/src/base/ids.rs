@@ -57,6 +57,8 @@ id! {
     TopologyId;
     /// A budget of disruptions.
     BudgetId;
+    /// A selector of namespaces by their labels.
+    NamespaceSelectorId;
     /// A resource claim.
     ClaimId;
     /// A selection of devices by a request: a device class with the selectors of the request.

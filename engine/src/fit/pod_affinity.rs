@@ -44,7 +44,7 @@ pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity>
     let facts = &state.pods()[pod];
     let has_terms = state.shapes()[facts.shape].has_pod_affinity();
     let is_meant = !state.anti_affinity().is_empty()
-        && state.anti_affinity().on(facts.namespace).next().is_some();
+        && state.anti_affinity_on(facts.namespace).next().is_some();
     (has_terms || is_meant).then(|| pre_filter(state, pod))
 }
 
@@ -72,7 +72,7 @@ fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
         pod_affinity.far_now.extend(leaving);
     }
     let namespace = state.pods()[pod].namespace;
-    let others = state.anti_affinity().on(namespace).filter(|other| *other != pod);
+    let others = state.anti_affinity_on(namespace).filter(|other| *other != pod);
     for other in others.filter(|other| nodes_of(state, *other).next().is_some()) {
         for term in &state.shapes()[state.pods()[other].shape].facts.pod_anti_affinity {
             if matches(state, pod, term, other) {
@@ -109,7 +109,7 @@ pub(crate) fn is_repelled(state: &State, group: GroupId) -> bool {
         terms.iter().any(|term| matches(state, pod, term, other))
     };
     let is_minded = |pod: PodId| {
-        let mut others = state.anti_affinity().on(state.pods()[pod].namespace);
+        let mut others = state.anti_affinity_on(state.pods()[pod].namespace);
         others.any(|other| nodes_of(state, other).next().is_some() && minds(other, pod))
     };
     !has_terms && pods.into_iter().any(is_minded)
@@ -237,12 +237,8 @@ fn each_match(
 /// Tells whether a term of `of` means `pod`.
 pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> bool {
     let facts = &state.pods()[pod];
-    let here = if term.namespaces.is_empty() {
-        facts.namespace == state.pods()[of].namespace
-    } else {
-        term.namespaces.binary_search(&facts.namespace).is_ok()
-    };
-    here && facts.is_selected(&term.selector)
+    state.means_namespace(term, state.pods()[of].namespace, facts.namespace)
+        && facts.is_selected(&term.selector)
 }
 
 /// Tells whether a pod is about to leave its node and was not nominated for it again.

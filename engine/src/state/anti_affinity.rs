@@ -3,23 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    base::ids::{PodId, Symbol},
+    base::ids::{NamespaceSelectorId, PodId, Symbol},
+    state::State,
     told::pod::PodTerm,
 };
 
 /// Pods whose anti-affinity means pods of a namespace.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct AntiAffinity(BTreeMap<Symbol, BTreeSet<PodId>>);
+pub(crate) struct AntiAffinity {
+    named: BTreeMap<Symbol, BTreeSet<PodId>>,
+    selected: BTreeMap<NamespaceSelectorId, BTreeSet<PodId>>,
+}
+
+/// The selectors that mean each namespace.
+pub(crate) type NamespaceSelectors = BTreeMap<Symbol, BTreeSet<NamespaceSelectorId>>;
 
 impl AntiAffinity {
     /// Tells whether no pod has any.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The pods whose terms mean pods of a namespace.
-    pub(crate) fn on(&self, namespace: Symbol) -> impl Iterator<Item = PodId> {
-        self.0.get(&namespace).into_iter().flatten().copied()
+        self.named.is_empty() && self.selected.is_empty()
     }
 
     /// Adds a pod of a namespace with such terms.
@@ -27,27 +29,76 @@ impl AntiAffinity {
     /// # Cost
     /// In the namespaces that the terms name.
     pub(super) fn insert(&mut self, pod: PodId, own: Symbol, terms: &[PodTerm]) {
-        for namespace in meant(own, terms) {
-            self.0.entry(namespace).or_default().insert(pod);
+        for namespace in terms.iter().flat_map(|term| term.named(&own)) {
+            self.named.entry(*namespace).or_default().insert(pod);
+        }
+        for selector in terms.iter().filter_map(|term| term.namespace_selector) {
+            self.selected.entry(selector).or_default().insert(pod);
         }
     }
 
     /// Takes a pod out that was added like this.
     pub(super) fn remove(&mut self, pod: PodId, own: Symbol, terms: &[PodTerm]) {
-        for namespace in meant(own, terms) {
-            let Some(pods) = self.0.get_mut(&namespace) else { continue };
-            pods.remove(&pod);
-            if pods.is_empty() {
-                self.0.remove(&namespace);
-            }
+        for namespace in terms.iter().flat_map(|term| term.named(&own)) {
+            take(&mut self.named, namespace, pod);
+        }
+        for selector in terms.iter().filter_map(|term| term.namespace_selector) {
+            take(&mut self.selected, &selector, pod);
         }
     }
 }
 
-/// Lists the namespaces that terms mean; one that names none means the pod's own.
-fn meant(own: Symbol, terms: &[PodTerm]) -> impl Iterator<Item = Symbol> {
-    terms.iter().flat_map(move |term| {
-        let none = term.namespaces.is_empty().then_some(own);
-        term.namespaces.iter().copied().chain(none)
-    })
+fn take<K: Ord>(pods: &mut BTreeMap<K, BTreeSet<PodId>>, key: &K, pod: PodId) {
+    let Some(row) = pods.get_mut(key) else { return };
+    row.remove(&pod);
+    if row.is_empty() {
+        pods.remove(key);
+    }
+}
+
+impl PodTerm {
+    /// Lists the namespaces that the term of a pod names; one that says nothing of namespaces means the pod's own.
+    fn named<'t>(&'t self, own: &'t Symbol) -> &'t [Symbol] {
+        if self.namespaces.is_empty() && self.namespace_selector.is_none() {
+            std::slice::from_ref(own)
+        } else {
+            &self.namespaces
+        }
+    }
+}
+
+impl State {
+    /// Lists the pods whose required anti-affinity means pods of a namespace. One may come twice.
+    pub(crate) fn anti_affinity_on(&self, namespace: Symbol) -> impl Iterator<Item = PodId> {
+        let AntiAffinity { named, selected } = &self.anti_affinity;
+        let selectors = self.namespace_selectors.get(&namespace).into_iter().flatten();
+        let selecting = selectors.filter_map(|selector| selected.get(selector));
+        named.get(&namespace).into_iter().chain(selecting).flatten().copied()
+    }
+
+    /// Tells whether a term of a pod of the namespace `own` means pods of another.
+    pub(crate) fn means_namespace(&self, term: &PodTerm, own: Symbol, other: Symbol) -> bool {
+        let is_selected = |selector| {
+            self.namespace_selectors.get(&other).is_some_and(|all| all.contains(&selector))
+        };
+        term.named(&own).binary_search(&other).is_ok()
+            || term.namespace_selector.is_some_and(is_selected)
+    }
+
+    /// Takes in whether a selector means a namespace.
+    pub(super) fn namespace_selector_told(
+        &mut self,
+        selector: NamespaceSelectorId,
+        namespace: Symbol,
+        is_selected: bool,
+    ) {
+        let row = self.namespace_selectors.entry(namespace).or_default();
+        let is_new = if is_selected { row.insert(selector) } else { row.remove(&selector) };
+        if row.is_empty() {
+            self.namespace_selectors.remove(&namespace);
+        }
+        if is_new {
+            self.changes.grow_room_from_outside();
+        }
+    }
 }

@@ -49,6 +49,9 @@ impl State {
             Delta::Spelling(value, text) => self.spelling_told(value, text),
             Delta::Budget(id, budget) => self.budget_told(id, Some(budget)),
             Delta::BudgetGone(id) => self.budget_told(id, None),
+            Delta::NamespaceSelector(selector, namespace, is_selected) => {
+                self.namespace_selector_told(selector, namespace, is_selected);
+            }
             Delta::ClaimsServed(are_served) => self.claims_served_told(are_served),
             Delta::Claim(id, claim) => self.claim_told(id, Some(claim)),
             Delta::ClaimGone(id) => self.claim_told(id, None),

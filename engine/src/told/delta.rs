@@ -3,8 +3,8 @@
 use crate::{
     base::{
         ids::{
-            BudgetId, ClaimId, CounterId, DeviceClassId, GroupId, NodeId, PodId, QueueId, ReachId,
-            Symbol, TopologyId,
+            BudgetId, ClaimId, CounterId, DeviceClassId, GroupId, NamespaceSelectorId, NodeId,
+            PodId, QueueId, ReachId, Symbol, TopologyId,
         },
         resources::{Lane, LaneKind},
     },
@@ -55,6 +55,8 @@ pub enum Delta {
     Budget(BudgetId, Box<Budget>),
     /// A budget of disruptions is gone.
     BudgetGone(BudgetId),
+    /// A selector of namespaces means this one, or does not; it means none until that is told.
+    NamespaceSelector(NamespaceSelectorId, Symbol, bool),
     /// The API server serves resource claims, or does not. It does, until this is told.
     ClaimsServed(bool),
     /// A resource claim is there, or changed.

@@ -2,7 +2,7 @@
 
 use crate::{
     base::{
-        ids::{ClaimId, DeviceId, GroupId, NodeId, Symbol},
+        ids::{ClaimId, DeviceId, GroupId, NamespaceSelectorId, NodeId, Symbol},
         resources::{Lane, Resources},
         time::Timestamp,
     },
@@ -251,9 +251,10 @@ pub struct Toleration {
 pub struct PodTerm {
     /// The node label that says what "together" means.
     pub topology_key: Symbol,
-    /// The namespaces whose pods count, ascending; the adapter resolves selectors and puts the pod's own where none is
-    /// given.
+    /// The namespaces whose pods count, ascending; empty for the pod's own, unless a selector means others.
     pub namespaces: Vec<Symbol>,
+    /// The selector of namespaces whose pods count as well.
+    pub namespace_selector: Option<NamespaceSelectorId>,
     /// Selector of the pods that count: all requirements hold.
     pub selector: Vec<Requirement>,
 }

@@ -149,6 +149,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     sharing::believe(context, wire, &mut facts);
     sharing::keep_bound(context, row, &mut facts);
     refuse(context, wire, &mut facts);
+    ingest.namespaces.keep(context, row);
     // Told to go before it had a node: it will never run.
     if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
         gone(ingest, row);
@@ -171,8 +172,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     if let PodState::Releasing(_) = facts.state {
         let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
         let stuck_at = deleted.unwrap_or(context.now.0).saturating_add(context.rules.stuck_after);
-        let uid = Box::from(&*meta.uid);
-        ingest.releasing.insert(Releasing { stuck_at, pod: row, uid, facts: facts.clone() });
+        ingest.releasing.insert(Releasing { stuck_at, pod: row, uid: Box::from(&*meta.uid) });
     }
     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
     ingest.catalog.settle(context);
@@ -211,6 +211,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     let left = refer(context, row, &Pod::default());
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
+    ingest.namespaces.forget(context, row);
     context.names.keep_labels(row, std::iter::empty());
     context.names.pods.remove(row);
     if was_there {
@@ -336,7 +337,7 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
 
 /// A pod that waits and asks for what cannot be understood, counted or compared goes on to wait, and is told why.
 fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
-    let too_much = wishes::cut(&mut facts.shape);
+    let too_much = wishes::cut(&mut facts.shape, facts.namespace);
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }

@@ -219,6 +219,10 @@ fn place(delta: &Delta) -> Option<((&'static str, u64), bool)> {
         Delta::TopologyGone(id) => ("topology", id.number(), false),
         Delta::Budget(id, _) => ("budget", id.number(), true),
         Delta::BudgetGone(id) => ("budget", id.number(), false),
+        Delta::NamespaceSelector(selector, namespace, is_meant) => {
+            let pair = u64::from(selector.number()) << 32 | u64::from(namespace.number());
+            return Some((("namespace selector", pair), *is_meant));
+        }
         Delta::Claim(id, _) => ("claim", id.number(), true),
         Delta::ClaimGone(id) => ("claim", id.number(), false),
         Delta::DeviceClass(id, _) => ("class", id.number(), true),

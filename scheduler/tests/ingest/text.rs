@@ -52,6 +52,12 @@ pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
         Delta::Claim(id, claim) => {
             format!("claim {}{}", names.claim(*id), claim_text(claim, names))
         }
+        Delta::NamespaceSelector(selector, namespace, is_meant) => format!(
+            "selector {} {} {}",
+            names.unnamed(selector.number()),
+            if *is_meant { "means" } else { "means no more" },
+            names.text(*namespace)
+        ),
         Delta::ClaimsServed(are_served) => format!("claims served {are_served}"),
         Delta::ClaimGone(id) => format!("claim {} gone", names.claim(*id)),
         Delta::DeviceClass(id, class) => {
@@ -351,7 +357,10 @@ fn company_text(shape: &Shape, names: &Spoken<'_>) -> String {
     let company = |term: &PodTerm| {
         let (selector, namespaces) =
             (requirements(&term.selector, names), symbols(&term.namespaces, names));
-        format!("{selector}@{}{namespaces}", names.text(term.topology_key))
+        let selecting = term.namespace_selector;
+        let selecting = selecting.map(|one| format!("+{}", names.unnamed(one.number())));
+        let key = names.text(term.topology_key);
+        format!("{selector}@{key}{namespaces}{}", selecting.unwrap_or_default())
     };
     for (word, terms) in [("with", &shape.pod_affinity), ("apart", &shape.pod_anti_affinity)] {
         for term in terms {

@@ -205,6 +205,7 @@ fn pod_term(world: &mut World, term: &Affinity, namespace: Symbol) -> PodTerm {
     PodTerm {
         topology_key: world.names.symbol(&term.key),
         namespaces: vec![namespace],
+        namespace_selector: None,
         selector: term
             .labels
             .iter()

@@ -227,6 +227,7 @@ pub(crate) fn shape(world: &mut World, ask: &Ask, company: Company) -> Shape {
         PodTerm {
             topology_key: names.symbol(key),
             namespaces: vec![names.symbol("default")],
+            namespace_selector: None,
             selector: vec![Requirement { key: names.symbol("app"), holds }],
         }
     };

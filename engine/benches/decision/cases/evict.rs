@@ -162,7 +162,8 @@ fn hopeless_apart(size: u32) -> Case {
     });
     world.jobs(size * GPUS, |at| Job::new(0, 1).on([at / GPUS])).settle(&config);
     let selector = vec![Requirement { key: app.0, holds: kai_engine::Holds::In(vec![app.1]) }];
-    let apart = PodTerm { topology_key: rack, namespaces: Vec::new(), selector };
+    let apart =
+        PodTerm { topology_key: rack, namespaces: Vec::new(), namespace_selector: None, selector };
     let job = Job::new(1, 8).gang(10);
     let shape = Shape { pod_anti_affinity: vec![apart], ..job.shape.clone() };
     world.job(&Job { shape, label: Some(app), ..job }).tell();

@@ -1,6 +1,8 @@
 //! Pods that terminate: one that does so for longer than the threshold gives nothing back.
 
-use kai_engine::{Delta, Pod, PodId, PodState, Timestamp};
+use std::collections::BTreeMap;
+
+use kai_engine::{Pod, PodId, PodState, Timestamp};
 
 use crate::ingest::Context;
 
@@ -15,7 +17,6 @@ pub(super) struct Releasing {
     pub(super) stuck_at: i64,
     pub(super) pod: u32,
     pub(super) uid: Box<str>,
-    pub(super) facts: Pod,
 }
 
 impl ReleasingPods {
@@ -25,19 +26,26 @@ impl ReleasingPods {
         self.0.push(pod);
     }
 
-    /// Tells of pods that have been terminating for longer than the threshold.
-    pub(in crate::ingest) fn tell_stuck(&mut self, context: &mut Context) {
+    /// Gives the pods that have been terminating for longer than the threshold, as they are to be told: `told` has how they
+    /// were.
+    pub(in crate::ingest) fn flush(
+        &mut self,
+        context: &Context,
+        told: &dyn Fn(PodId) -> Option<Pod>,
+    ) -> BTreeMap<PodId, Pod> {
         let now = context.now.0;
-        let (due, waiting): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.0).into_iter().partition(|one| one.stuck_at < now);
-        self.0 = waiting;
-        for one in due {
-            let PodState::Releasing(place) = one.facts.state.clone() else { continue };
-            if context.names.pods.find(&one.uid) == Some(one.pod) {
-                let facts = Pod { state: PodState::Stuck(place), ..one.facts };
-                context.deltas.push(Delta::Pod(PodId::new(one.pod), Box::new(facts)));
+        let mut stuck = BTreeMap::new();
+        for one in self.0.extract_if(.., |one| one.stuck_at < now) {
+            let pod = PodId::new(one.pod);
+            if context.names.pods.find(&one.uid) == Some(one.pod)
+                && let Some(facts) = told(pod)
+                && let PodState::Releasing(place) = &facts.state
+            {
+                let state = PodState::Stuck(place.clone());
+                stuck.insert(pod, Pod { state, ..facts });
             }
         }
+        stuck
     }
 
     /// Says when the next of them counts as stuck.

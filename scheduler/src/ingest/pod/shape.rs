@@ -7,6 +7,7 @@ use crate::{
     ingest::{
         Context,
         namespace::Namespaces,
+        pod::wishes::ELSEWHERE_MAX,
         request::Container,
         selector::{LabelSelector, NodeSelector, NodeTerm, effect, node_term, node_terms, symbols},
     },
@@ -227,6 +228,7 @@ fn toleration(context: &mut Context, wire: &WireToleration<'_>) -> Toleration {
     }
 }
 
+/// Reads a term of a pod of the namespace `own`. Selectors of namespaces beyond the bound are not asked: the pod is refused.
 fn pod_term(
     context: &mut Context,
     namespaces: &mut Namespaces,
@@ -236,11 +238,13 @@ fn pod_term(
     let topology_key = context.names.symbol(&term.topology_key);
     let mut named: Vec<Symbol> =
         term.namespaces.iter().map(|name| context.names.symbol(name)).collect();
+    let mut namespace_selector = None;
     if let Some(wire) = &term.namespace_selector {
-        let requirements = wire.requirements(&mut context.names);
-        named.extend(namespaces.selected(context, &requirements));
-        if named.is_empty() {
-            // No namespace has an empty name: no pod is meant.
+        if namespaces.count_read() < ELSEWHERE_MAX {
+            let requirements = wire.requirements(&mut context.names);
+            namespace_selector = Some(namespaces.selector(context, requirements));
+        } else {
+            // No namespace has an empty name.
             named.push(Symbol::EMPTY);
         }
     } else if named.is_empty() {
@@ -249,7 +253,7 @@ fn pod_term(
     named.sort_unstable();
     named.dedup();
     let selector = selector(context, term.label_selector.as_ref());
-    PodTerm { topology_key, namespaces: named, selector }
+    PodTerm { topology_key, namespaces: named, namespace_selector, selector }
 }
 
 /// Works out what has to hold for the labels of pods; no selector selects no pod.

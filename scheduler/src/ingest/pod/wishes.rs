@@ -6,10 +6,12 @@
 //! # Source
 //! `docs/threats.md`.
 
-use kai_engine::{Holds, PodTerm, Requirement, Shape};
+use kai_engine::{Holds, PodTerm, Requirement, Shape, Symbol};
 
 /// So many terms about other pods, and preferences, of each kind.
 const TERMS_MAX: usize = 64;
+/// So many terms about pods of other namespaces, of all kinds: every pod of those has to be compared with them.
+pub(super) const ELSEWHERE_MAX: usize = 8;
 /// So many constraints of topology spread.
 const SPREAD_MAX: usize = 16;
 /// So many tolerations, and host ports.
@@ -20,7 +22,7 @@ const NAMED_MAX: usize = 4096;
 /// Leaves of what a pod says no more than is compared; says what there was too much of.
 ///
 /// Of a pod that has a node the first of each kind count.
-pub(in crate::ingest) fn cut(shape: &mut Shape) -> Option<String> {
+pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol) -> Option<String> {
     let mut excess = None;
     let mut note = |what: &str, count: usize, most: usize| {
         if count > most && excess.is_none() {
@@ -43,6 +45,8 @@ pub(in crate::ingest) fn cut(shape: &mut Shape) -> Option<String> {
     shape.preferred_nodes.truncate(TERMS_MAX);
     shape.tolerations.truncate(LISTED_MAX);
     shape.ports.truncate(LISTED_MAX);
+    let elsewhere = cut_elsewhere(shape, own);
+    note("terms about pods of other namespaces", elsewhere, ELSEWHERE_MAX);
     let named = named(shape);
     note("labels, values and namespaces in its selectors", named, NAMED_MAX);
     if named > NAMED_MAX {
@@ -55,6 +59,20 @@ pub(in crate::ingest) fn cut(shape: &mut Shape) -> Option<String> {
         shape.preferred_nodes.clear();
     }
     excess
+}
+
+/// Leaves no more terms about pods of other namespaces than are compared; says how many there were.
+fn cut_elsewhere(shape: &mut Shape, own: Symbol) -> usize {
+    let mut count = 0;
+    let mut is_kept = |term: &PodTerm| {
+        let is_elsewhere = term.namespace_selector.is_some() || *term.namespaces != [own];
+        count += usize::from(is_elsewhere);
+        !is_elsewhere || count <= ELSEWHERE_MAX
+    };
+    shape.pod_anti_affinity.retain(&mut is_kept);
+    shape.pod_affinity.retain(&mut is_kept);
+    shape.preferred_pods.retain(|(_, term)| is_kept(term));
+    count
 }
 
 /// Counts what all selectors name.

@@ -291,6 +291,7 @@ fn shape(world: &mut World, job: &case::Job, task: &case::Task) -> Shape {
         let term = term.map(|term| PodTerm {
             topology_key: world.names.symbol(&term.topology_key),
             namespaces: vec![namespace],
+            namespace_selector: None,
             selector: term
                 .match_labels
                 .iter()
