@@ -157,7 +157,7 @@ impl State {
         if *row == topology {
             return;
         }
-        self.nodes.index.stale |= topology.is_some();
+        self.nodes.index.stale = true;
         *row = topology;
         self.changes.grow_room_from_outside();
     }

@@ -12,6 +12,7 @@ use kai_sim::{
     world::{START, World},
 };
 
+mod changed;
 mod claimed;
 mod leaving;
 mod proofs;

@@ -1,0 +1,68 @@
+//! News of nodes, queues and topologies after which those who wait are looked at again, as after a restart.
+
+use super::*;
+
+/// Domains of topology spread are those of the labels that nodes have now.
+#[test]
+fn a_zone_that_is_no_more_keeps_nobody_back() {
+    let mut world = world(
+        "nodes:\n\
+         \x20 a: { gpus: 4, labels: { zone: a } }\n\
+         \x20 b: { gpus: 0, labels: { zone: b } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 web:\n\
+         \x20   queue: q\n\
+         \x20   gpus: 1\n\
+         \x20   pods: 3\n\
+         \x20   min: 1\n\
+         \x20   labels: { app: web }\n\
+         \x20   spread: [{ key: zone, labels: { app: web } }]",
+    );
+    assert_eq!(decide(&mut world, 0), ["place web-0 on a"]);
+    add(&mut world, "nodes: { b: { gpus: 0, labels: { zone: a } } }");
+    assert_eq!(decide(&mut world, 1000), ["place web-1..2 on a"]);
+}
+
+/// Groups of a queue above others wait until it is a leaf.
+#[test]
+fn groups_of_a_queue_that_becomes_a_leaf_have_a_turn() {
+    let above = || {
+        let mut world = world(
+            "nodes: { node0: { gpus: 1 } }\n\
+             queues:\n\
+             \x20 dept: { quota: 1 }\n\
+             \x20 mid: { parent: dept, quota: 1 }\n\
+             \x20 leaf: { parent: mid, quota: 1 }\n\
+             groups: { one: { queue: mid, gpus: 1 } }",
+        );
+        assert_eq!(decide(&mut world, 0), ["idle"]);
+        world
+    };
+    let mut gone = above();
+    gone.tell(Delta::QueueGone(queue(&gone, "leaf")));
+    assert_eq!(decide(&mut gone, 1000), ["place one on node0"]);
+    let mut moved = above();
+    add(&mut moved, "queues: { dept: { quota: 1 }, leaf: { parent: dept, quota: 1 } }");
+    assert_eq!(decide(&mut moved, 1000), ["place one on node0"]);
+}
+
+/// A group that names a topology waits once that is gone, in a scheduler that knew it as in one that never did.
+#[test]
+fn a_topology_that_is_gone_places_nobody() {
+    let mut world = world(
+        "topologies: { dc: [rack] }\n\
+         nodes: { node0: { gpus: 1, labels: { rack: r } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { one: { queue: q, gpus: 1, topology: dc, required: rack, state: gated } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    let dc = world.names.topology("dc");
+    world.tell(Delta::TopologyGone(dc));
+    add(&mut world, "groups: { one: { queue: q, gpus: 1, topology: dc, required: rack } }");
+    let mut restarted = world.retold(world.facts.deltas());
+    assert_eq!(decide(&mut restarted, 1000), ["idle"]);
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    let one = group(&world, "one");
+    assert_eq!(world.cluster.verdict(one), restarted.cluster.verdict(one));
+}
