@@ -62,17 +62,7 @@ pub(super) fn shape(
             })
             .collect(),
         spread: pod.spread.iter().map(|one| spread(world, one, namespace)).collect(),
-        ports: pod
-            .ports
-            .iter()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .map(|port| HostPort {
-                port: *port,
-                protocol: world.names.symbol("TCP"),
-                address: Symbol::EMPTY,
-            })
-            .collect(),
+        ports: ports(world, key, pod)?,
         volumes: pod
             .volumes
             .iter()
@@ -186,6 +176,25 @@ fn tolerations(world: &mut World, key: &str, pod: &Pod) -> Result<Vec<Toleration
             })
         })
         .collect()
+}
+
+/// Reads `8080`, `10.0.0.1:8080`, `8080/UDP` and `10.0.0.1:8080/UDP`.
+fn ports(world: &mut World, key: &str, pod: &Pod) -> Result<Vec<HostPort>> {
+    let read = |text: &String| {
+        let (rest, protocol) = text.split_once('/').unwrap_or((text, "TCP"));
+        let (address, port) = rest.rsplit_once(':').unwrap_or(("", rest));
+        let wrong = |_| {
+            let what = format!("`{text}` is no port: write 8080 or 10.0.0.1:8080/UDP");
+            ScenarioError::value(format!("{key}.ports"), what)
+        };
+        Ok(HostPort {
+            port: port.parse().map_err(wrong)?,
+            protocol: world.names.symbol(protocol),
+            address: world.names.symbol(address),
+        })
+    };
+    let ports: BTreeSet<HostPort> = pod.ports.iter().map(read).collect::<Result<_>>()?;
+    Ok(ports.into_iter().collect())
 }
 
 fn spread(world: &mut World, wire: &scenario::Spread, namespace: Symbol) -> Spread {

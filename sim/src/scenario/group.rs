@@ -51,8 +51,8 @@ pub struct Pod {
     pub prefers: Vec<Wish>,
     /// Constraints on spreading pods like it.
     pub spread: Vec<Spread>,
-    /// Host ports.
-    pub ports: Vec<u16>,
+    /// Host ports: `8080`, or `10.0.0.1:8080/UDP` where it is one of an address, or not of TCP.
+    pub ports: Vec<String>,
     /// Volumes that are there, each with the labels of the nodes that it can be used from; values separated by `|` are
     /// alternatives.
     pub volumes: Vec<Entries<String>>,
