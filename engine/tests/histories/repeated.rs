@@ -189,6 +189,24 @@ fn the_end_of_a_minimum_runtime_is_a_time_to_decide() {
     assert_eq!(decide(&mut world, 5000), PREEMPTION);
 }
 
+/// Of several victims that are safe for some time, the end of the first is a time to decide.
+#[test]
+fn the_first_end_of_several_minimum_runtimes_is_a_time_to_decide() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { borrower: { reclaim_min_runtime: 10m }, owner: { quota: 1 } }\n\
+         groups:\n\
+         \x20 old: { queue: borrower, gpus: 1, on: node0, started: 8m }\n\
+         \x20 new: { queue: borrower, gpus: 1, on: node0, started: 2m }\n\
+         \x20 owners: { queue: owner, gpus: 1 }",
+    );
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    assert_eq!(world.cluster.wake(), Some(Timestamp(START.0 + 120_000)));
+    let reclaim =
+        ["evict old from node0 for owners reclaim from borrower", "nominate owners on node0"];
+    assert_eq!(decide(&mut world, 120_000), reclaim);
+}
+
 /// A topology that is told again as it was has nobody looked at again.
 #[test]
 fn a_topology_told_again_changes_nothing() {

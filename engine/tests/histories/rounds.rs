@@ -55,6 +55,36 @@ fn all_have_a_turn_before_one_has_another() {
     assert!(taken <= 22, "{taken} cycles for ten groups and two actions");
 }
 
+/// Who had a turn in vain before something changed has another once the round is over, with no more news.
+#[test]
+fn news_of_a_round_are_for_those_who_had_their_turn() {
+    let mut world = full(1);
+    let victims = |preemptible| {
+        format!(
+            "groups: {{ b0..1: {{ queue: borrower, gpus: 1, on: node0, preemptible: {preemptible} }} }}"
+        )
+    };
+    add(&mut world, &victims(false));
+    add(&mut world, "groups: { first: { queue: owner, gpus: 2 } }");
+    for cpu in 1..5 {
+        // Who needs more than the node has evicts nobody.
+        add(&mut world, &format!("groups: {{ g{cpu}: {{ queue: owner, gpus: 3, cpu: {cpu} }} }}"));
+    }
+    world.config.eviction_steps_max = Some(1);
+    let mut decided = plan_at(&mut world, 0);
+    assert!(decided.changes.is_empty() && decided.steps.spent, "the others are to come");
+    add(&mut world, &victims(true));
+    for cycle in 1.. {
+        decided = plan_at(&mut world, cycle);
+        if !decided.steps.spent || !decided.changes.is_empty() {
+            break;
+        }
+        assert!(cycle < 100, "a round comes to its end");
+    }
+    let eviction = "evict b1 b0 from node0 for first reclaim from borrower";
+    assert_eq!(changes(&world, &decided), [eviction, "nominate first on node0"]);
+}
+
 /// Whatever the cluster: short cycles come to an end, and leave all in order.
 #[test]
 fn short_cycles_come_to_rest() {

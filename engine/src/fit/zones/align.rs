@@ -191,6 +191,20 @@ mod tests {
         assert_eq!(held.as_deref(), expect, "{policy:?} {requests:?}");
     }
 
+    /// An init container ends before the others start, and has what other pods left of zones.
+    #[test]
+    fn init_containers_ask_for_what_is_left() {
+        let gpus = |count: i64| Resources::from_iter([(Lane::GPU, count)]);
+        let (policy, scope) = (NumaPolicy::SingleNumaNode, NumaScope::Container);
+        let numa = Numa { policy, scope, zones: vec![gpus(4), gpus(4)] };
+        let fits = |init: i64| {
+            let (concurrent, serial) = (vec![gpus(1)], vec![gpus(init)]);
+            let alignment = Alignment { concurrent, serial, ..Alignment::default() };
+            fit(&numa, vec![gpus(2), gpus(2)], &alignment).is_some()
+        };
+        assert_eq!([2, 3].map(fits), [true, false]);
+    }
+
     #[test]
     fn policies_choose_zones() {
         use NumaPolicy::{BestEffort, Restricted, SingleNumaNode};
