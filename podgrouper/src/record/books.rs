@@ -362,10 +362,15 @@ fn change(before: Option<&WorkloadRecord>, after: &WorkloadRecord) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use kai_api::daily_record::WorkloadRecord;
+    use std::collections::BTreeMap;
+
+    use axum::{Json, Router};
+    use kai_api::daily_record::{DailyRecord, DailyRecordSpec, WorkloadRecord};
+    use kai_api::names::label;
+    use kube::Client;
     use serde_json::json;
 
-    use super::change;
+    use super::{Books, Day, Place, change};
     use crate::record::settle::time;
 
     #[test]
@@ -376,5 +381,25 @@ mod tests {
         assert_eq!((&patch["ended"], &patch["name"]), (&json!(null), &json!("w")));
         assert!(patch.as_object().is_some_and(|patch| patch.contains_key("ended")));
         assert!(change(None, &open).get("ended").is_none());
+    }
+    #[tokio::test]
+    async fn a_place_that_was_forgotten_is_read_again() {
+        let day = Day::of(0);
+        let record = WorkloadRecord { name: "w".to_owned(), ..WorkloadRecord::default() };
+        let workloads = BTreeMap::from([("u".to_owned(), record)]);
+        let mut object =
+            DailyRecord::new("1970-01-01", DailyRecordSpec { day: day.to_string(), workloads });
+        object.metadata.namespace = Some("n".to_owned());
+        object.metadata.labels = Some([(label::DAY.to_owned(), day.to_string())].into());
+        let list = json!({"metadata": {}, "items": [object]});
+        let server = Router::new().fallback(async move || Json(list));
+        let mut books = Books::new(Client::new(server, "default"));
+        books.open(day, day).await.expect("the server answers");
+        let place = Place { namespace: "n".into(), day };
+        for round in ["as it was opened", "after a conflict"] {
+            let known = books.record(&place, "u").await.expect("the server answers");
+            assert_eq!(known.map(|record| record.name.as_str()), Some("w"), "{round}");
+            books.forget(&place);
+        }
     }
 }
