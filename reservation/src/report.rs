@@ -1,6 +1,6 @@
 //! The work itself: ask, decide, write, as often as it takes.
 
-use std::thread::sleep;
+use std::thread;
 use std::time::Duration;
 
 use crate::api::{Client, Own, Trouble};
@@ -43,7 +43,7 @@ pub fn report(
     find: impl FnOnce() -> Result<Given, Unclear>,
     mut tell: impl FnMut(&str),
 ) -> Result<Reported, Error> {
-    let own = insist(|| client.read(), &mut tell)?;
+    let own = insist(|| client.read(), &mut tell, thread::sleep)?;
     if let Some(device) = own.device {
         return Ok(Reported::Before(device));
     }
@@ -53,7 +53,7 @@ pub fn report(
         let own = known.take().map_or_else(|| client.read(), Ok)?;
         write(client, &own, &given.uuid)
     };
-    insist(step, &mut tell)?;
+    insist(step, &mut tell, thread::sleep)?;
     Ok(Reported::Now(given))
 }
 
@@ -65,10 +65,11 @@ fn write(client: &Client, own: &Own, device: &str) -> Result<(), Trouble> {
     client.write(own, device)
 }
 
-/// Tries until it works or never will.
+/// Tries until it works or never will, and sleeps between two tries.
 fn insist<T>(
     mut step: impl FnMut() -> Result<T, Trouble>,
     tell: &mut impl FnMut(&str),
+    mut sleep: impl FnMut(Duration),
 ) -> Result<T, Error> {
     let mut wait = WAIT_MIN;
     loop {
@@ -81,5 +82,22 @@ fn insist<T>(
             }
             Err(lasting) => return Err(Error::Api(lasting)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let (mut waits, mut left) = (Vec::new(), 9);
+        let step = || {
+            left -= 1;
+            if left == 0 { Ok(()) } else { Err(Trouble::Passing(String::from("down"))) }
+        };
+        let done = insist(step, &mut |_: &str| {}, |wait| waits.push(wait.as_millis()));
+        done.expect("the last try works");
+        assert_eq!(waits, [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
     }
 }
