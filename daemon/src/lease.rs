@@ -409,3 +409,6 @@ async fn within<T>(
         .await
         .unwrap_or_else(|elapsed| Err(kube::Error::Service(Box::new(elapsed))))
 }
+
+#[cfg(test)]
+mod tests;

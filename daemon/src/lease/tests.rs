@@ -1,0 +1,65 @@
+//! What stands on a Lease after a process took it, and after it gave it back.
+
+use http::{Method, Request, Response};
+use kube::client::Body;
+
+use super::*;
+use election::Observed;
+
+const ELECTION: Mode = Mode::Election { retry: Duration::from_secs(2) };
+
+/// The Lease as the server has it.
+type Stored = Arc<Mutex<Record>>;
+
+fn lock(stored: &Stored) -> MutexGuard<'_, Record> {
+    stored.lock().expect("nobody panics with it")
+}
+
+/// Takes a Lease that somebody who yields gave back, at a server that takes whatever is written.
+async fn held(mode: Mode) -> (Stored, Guard) {
+    let before = released(ours(None, "lease", "before", Mode::Handover));
+    let stored = Arc::new(Mutex::new(before));
+    let server = tower::service_fn({
+        let stored = Arc::clone(&stored);
+        move |request: Request<Body>| {
+            let stored = Arc::clone(&stored);
+            async move {
+                let is_read = *request.method() == Method::GET;
+                let body = request.into_body().collect_bytes().await?;
+                if !is_read {
+                    *lock(&stored) = serde_json::from_slice(&body).expect("a Lease is written");
+                }
+                let answer = serde_json::to_vec(&*lock(&stored)).expect("a Lease is JSON");
+                Ok::<_, kube::Error>(Response::new(Body::from(answer)))
+            }
+        }
+    });
+    let lease = Lease::new(Client::new(server, "default"), "default", "lease", mode);
+    let guard = lease.acquire(Manner::Patient, &CancellationToken::new()).await;
+    (stored, guard.expect("nobody stops it"))
+}
+
+#[tokio::test]
+async fn only_who_yields_has_the_mark_of_it_on_the_lease() {
+    for (mode, expect) in [(Mode::Handover, true), (ELECTION, false)] {
+        let (stored, _guard) = held(mode).await;
+        let Observed::Held { yields, .. } = observe(Some(&lock(&stored)), "another") else {
+            panic!("it is held");
+        };
+        assert_eq!(yields, expect, "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_is_ours_is_given_back() {
+    for (taken_by, left) in [(None, ""), (Some("another"), "another")] {
+        let (stored, guard) = held(ELECTION).await;
+        if let Some(other) = taken_by {
+            let record = ours(Some(lock(&stored).clone()), "lease", other, ELECTION);
+            *lock(&stored) = record;
+        }
+        guard.release().await;
+        let holder = lock(&stored).spec.clone().and_then(|spec| spec.holder_identity);
+        assert_eq!(holder.as_deref(), Some(left));
+    }
+}
