@@ -1,8 +1,9 @@
-//! Tests what is written on a `PodGroup`, and when, as its reasons change.
+//! Tests what is written on a `PodGroup` and its pods, and when, as its reasons change.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kai_engine::{Cluster, Config, Timestamp};
+use kai_api::names::annotation;
+use kai_engine::{Change, Cluster, Config, Grant, Plan, Timestamp};
 use kai_scheduler::{
     Args,
     actuate::{GroupChange, Task},
@@ -54,39 +55,62 @@ impl World {
         self.ingest.applied(kind, object.to_string().as_bytes()).expect("it can be read");
     }
 
-    /// Decides, and returns what is written of groups so long after the beginning: each write succeeds at once.
-    fn written(&mut self, milliseconds: i64) -> Vec<&'static str> {
+    /// Takes in what was applied, and decides so long after the beginning.
+    fn decided(&mut self, milliseconds: i64) -> Plan {
         let now = Timestamp(BEGIN + milliseconds);
         self.ingest.advance(now);
         for delta in std::mem::take(&mut self.ingest.context.deltas) {
             self.cluster.apply(delta);
         }
-        let plan = kai_engine::plan(&mut self.cluster, &Config::default(), now);
+        kai_engine::plan(&mut self.cluster, &Config::default(), now)
+    }
+
+    /// What there is to write about a group; what is written on it succeeds at once.
+    fn tasks(&mut self, group: u32, milliseconds: i64) -> Vec<Task> {
+        let mut context = Context {
+            cluster: &self.cluster,
+            objects: &self.ingest.groups,
+            names: &mut self.ingest.context.names,
+            writes: &mut self.writes,
+            dispatch: &self.dispatch,
+            now: Timestamp(BEGIN + milliseconds),
+            steady: milliseconds,
+        };
+        let tasks = self.report.tasks(group, &mut context);
+        if tasks.iter().any(|task| matches!(task, Task::Group(_))) {
+            self.writes.end(group, true, Some("2".into()));
+        }
+        tasks
+    }
+
+    /// Decides, and returns what is written of groups so long after the beginning.
+    fn written(&mut self, milliseconds: i64) -> Vec<&'static str> {
+        let plan = self.decided(milliseconds);
         let told = plan.verdicts.iter().map(|verdict| verdict.group.number());
         let mut groups: Vec<u32> = told.chain(self.report.due(milliseconds)).collect();
         groups.dedup();
-        let mut written = Vec::new();
-        for group in groups {
-            let mut context = Context {
-                cluster: &self.cluster,
-                objects: &self.ingest.groups,
-                names: &mut self.ingest.context.names,
-                writes: &mut self.writes,
-                dispatch: &self.dispatch,
-                now,
-                steady: milliseconds,
-            };
-            for task in self.report.tasks(group, &mut context) {
-                let Task::Group(patch) = task else { continue };
-                written.push(match patch.change {
-                    GroupChange::Conditions(_) => "conditions",
-                    GroupChange::Annotations(_) => "annotations",
-                });
-                self.writes.end(group, true, Some("2".into()));
-            }
-        }
-        written
+        let tasks = groups.into_iter().flat_map(|group| self.tasks(group, milliseconds));
+        let written = tasks.filter_map(|task| {
+            let Task::Group(patch) = task else { return None };
+            Some(match patch.change {
+                GroupChange::Conditions(_) => "conditions",
+                GroupChange::Annotations(_) => "annotations",
+            })
+        });
+        written.collect()
     }
+}
+
+fn queue() -> Value {
+    let none = json!({"quota": -1, "limit": -1});
+    json!({"kind": "Queue", "metadata": {"name": "team"},
+        "spec": {"resources": {"gpu": none, "cpu": none, "memory": none}}})
+}
+
+fn node(name: &str) -> Value {
+    let amounts = json!({"nvidia.com/gpu": "8", "cpu": "64", "memory": "1Ti", "pods": "110"});
+    json!({"kind": "Node", "metadata": {"name": name},
+        "status": {"allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}})
 }
 
 fn pod(name: &str, group: &str, node: &str) -> Value {
@@ -107,13 +131,8 @@ fn group(name: &str, pods: u32) -> Value {
 #[test]
 fn a_gang_is_explained_while_its_condition_must_not_change_yet() {
     let mut world = World::new();
-    world.apply(&json!({"kind": "Queue", "metadata": {"name": "team"},
-        "spec": {"resources": {"gpu": {"quota": -1, "limit": -1}, "cpu": {"quota": -1, "limit": -1},
-            "memory": {"quota": -1, "limit": -1}}}}));
-    let amounts = json!({"nvidia.com/gpu": "8", "cpu": "64", "memory": "1Ti", "pods": "110"});
-    for name in ["a", "b"] {
-        world.apply(&json!({"kind": "Node", "metadata": {"name": name},
-            "status": {"allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}}));
+    for object in [queue(), node("a"), node("b")] {
+        world.apply(&object);
     }
     world.apply(&group("gang", 3));
     for name in ["gang-0", "gang-1", "gang-2"] {
@@ -126,4 +145,48 @@ fn a_gang_is_explained_while_its_condition_must_not_change_yet() {
     assert_eq!(world.written(100), Vec::<&str>::new());
     assert_eq!(world.written(400), ["annotations"]);
     assert_eq!(world.written(5_100), ["conditions"]);
+}
+
+/// The eviction writes it first, but may not be able to.
+#[test]
+fn when_a_group_was_evicted_is_noted_after_some_seconds() {
+    let mut world = World::new();
+    let mut high = group("high", 1);
+    high["spec"]["priorityClassName"] = json!("high");
+    let class = json!({"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 90});
+    let mut runs = pod("low-0", "low", "a");
+    runs["status"] = json!({"phase": "Running"});
+    let waits = pod("high-0", "high", "");
+    for object in [queue(), node("a"), class, group("low", 1), runs, high, waits] {
+        world.apply(&object);
+    }
+    let plan = world.decided(0);
+    assert!(matches!(plan.changes[0], Change::Evict { .. }), "{:?}", plan.changes);
+    let low = world.ingest.context.names.group("ml", "low").number();
+    world.tasks(low, 0);
+    assert!(world.report.due(4_999).is_empty());
+    assert_eq!(world.report.due(5_000), [low]);
+    let tasks = world.tasks(low, 5_000);
+    let Some(Task::Group(patch)) = tasks.first() else { panic!("nothing is written: {tasks:?}") };
+    let GroupChange::Annotations(noted) = &patch.change else { panic!("{patch:?}") };
+    assert_eq!(noted[0].0, annotation::LAST_EVICTION);
+}
+
+#[test]
+fn a_pod_is_told_again_what_a_bind_that_failed_took_back() {
+    let mut world = World::new();
+    for object in [queue(), group("gang", 1), pod("gang-0", "gang", "")] {
+        world.apply(&object);
+    }
+    let group = world.decided(0).verdicts[0].group.number();
+    let marks = |world: &mut World, at| {
+        world.tasks(group, at).iter().filter(|task| matches!(task, Task::Pod(_))).count()
+    };
+    assert_eq!((marks(&mut world, 0), marks(&mut world, 1)), (1, 0), "it is told once");
+    let names = &mut world.ingest.context.names;
+    let (pod, node) = (names.pod("u-gang-0"), names.node("a"));
+    let grant = Grant::Regular { count: 8 };
+    let place = Change::Place { pod, node, devices: Box::default(), reserved: None, grant };
+    world.dispatch.tasks(&[place], Timestamp(BEGIN), names);
+    assert_eq!(marks(&mut world, 2), 1, "it is told again");
 }

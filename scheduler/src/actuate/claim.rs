@@ -403,9 +403,10 @@ mod tests {
             json!([{ "requests": ["gpu"], "opaque": { "driver": "d" }, "source": "FromClaim" }])
         );
         assert!(same_devices(&whole, Some(&given)));
-        let other =
-            json!({ "devices": { "results": [{ "driver": "d", "pool": "n", "device": "1" }] } });
-        assert!(!same_devices(&whole, Some(&other)));
+        for (driver, pool, device) in [("d", "n", "1"), ("d", "m", "0"), ("e", "n", "0")] {
+            let other = json!({ "devices": { "results": [{ "driver": driver, "pool": pool, "device": device }] } });
+            assert!(!same_devices(&whole, Some(&other)), "{driver}/{pool}/{device}");
+        }
         assert!(same_devices(&whole, None));
     }
     #[test]

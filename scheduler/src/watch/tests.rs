@@ -17,6 +17,9 @@ const LIST: &str = "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceV
 const BOOKMARK: &str =
     "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"8\"}}}\n";
 
+const ADDED: &str =
+    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"6\"}}}\n";
+
 /// A stream of lines, each after a pause, which then is silent.
 fn stream(lines: Vec<(u64, &'static str)>) -> Response {
     let lines = futures::stream::iter(lines).then(async |(seconds, line)| {
@@ -48,6 +51,8 @@ struct Watched {
     age: Duration,
     /// Its first requests: a list, or from where it goes on.
     asked: Vec<&'static str>,
+    /// The first events that it told.
+    told: Vec<&'static str>,
 }
 
 /// Watches a kind at a server.
@@ -75,13 +80,23 @@ async fn watched(kind: Kind, server: Server) -> Watched {
     let client = Client::new(service, "default");
     let watching = tokio::spawn(watch(client, source, sender, health.clone(), stop.clone()));
     let taking = tokio::spawn(async move {
+        let mut told = Vec::new();
         while let Some(events) = receiver.recv().await {
             for event in events {
-                if let Event::Resume(_, answer) = event {
-                    let _ = answer.send(Some(String::from("7")));
-                }
+                told.push(match event {
+                    Event::Begin(_) => "begin",
+                    Event::End(..) => "end",
+                    Event::Applied(..) => "applied",
+                    Event::Deleted(..) => "deleted",
+                    Event::Passed(..) => "passed",
+                    Event::Resume(_, answer) => {
+                        let _ = answer.send(Some(String::from("7")));
+                        "resume"
+                    }
+                });
             }
         }
+        told
     });
     let mut greatest = Duration::ZERO;
     for _ in 0..600 {
@@ -90,10 +105,11 @@ async fn watched(kind: Kind, server: Server) -> Watched {
     }
     stop.cancel();
     watching.await.expect("no panic").expect("only credentials end a watch");
-    taking.await.expect("no panic");
+    let mut told = taking.await.expect("no panic");
+    told.truncate(3);
     let mut asked = std::mem::take(&mut *asked.lock().expect("nobody panics with it"));
     asked.truncate(3);
-    Watched { age: greatest, asked }
+    Watched { age: greatest, asked, told }
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,7 +148,7 @@ async fn what_is_known_is_as_old_as_the_last_that_was_told() {
 #[tokio::test(start_paused = true)]
 async fn what_may_have_been_missed_is_listed() {
     const GONE: &str = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\"}}\n";
-    let cases: [(&str, Server, [&str; 3]); 5] = [
+    let cases: [(&str, Server, [&str; 3]); 6] = [
         (
             "a stream ended",
             |n| if n == 0 { ended(LIST) } else { list() },
@@ -154,6 +170,11 @@ async fn what_may_have_been_missed_is_listed() {
             ["list", "list", "go on"],
         ),
         (
+            "tokens run out again and again",
+            |n| if n % 2 == 0 { ended(LIST) } else { refused(401) },
+            ["list", "go on", "list"],
+        ),
+        (
             "a line is torn",
             |n| if n == 0 { ended(LIST) } else { ended("{\"type\":") },
             ["list", "go on", "go on"],
@@ -162,4 +183,11 @@ async fn what_may_have_been_missed_is_listed() {
     for (about, server, expected) in cases {
         assert_eq!(watched(Kind::Node, server).await.asked, expected, "{about}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_in_one_piece_is_told_in_its_order() {
+    let told =
+        watched(Kind::Node, |_| Response::new(Content::from(format!("{ADDED}{LIST}")))).await.told;
+    assert_eq!(told, ["begin", "applied", "end"]);
 }

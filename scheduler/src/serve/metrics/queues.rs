@@ -78,3 +78,40 @@ fn amounts(charge: Charge) -> [f64; 3] {
         amount / unit
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        Args,
+        ingest::{Ingest, Kind, Rules},
+        serve::metrics::Metrics,
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn series_of_a_queue_that_is_gone_vanish() {
+        let args = Args::from_command_line(["kai-scheduler".into()]).expect("no flags are valid");
+        let mut ingest = Ingest::new(Rules::new(&args));
+        let (mut cluster, metrics) = (Cluster::default(), Metrics::new("kai"));
+        let mut gauges = QueueGauges::new(metrics.queues.clone());
+        let queue = |name: &str| json!({ "metadata": { "name": name }, "spec": {} }).to_string();
+        for name in ["stays", "goes"] {
+            ingest.applied(Kind::Queue, queue(name).as_bytes()).expect("it can be read");
+        }
+        let mut told = |ingest: &mut Ingest| {
+            for delta in std::mem::take(&mut ingest.context.deltas) {
+                cluster.apply(delta);
+            }
+            gauges.tell(&cluster, &ingest.context.names);
+            let text = metrics.text("kai-scheduler", true).expect("names and labels fit");
+            let text = String::from_utf8(text).expect("metrics are text");
+            ["stays", "goes"].map(|name| text.contains(&format!("queue_name=\"{name}\"")))
+        };
+        assert_eq!(told(&mut ingest), [true, true]);
+        ingest.deleted(Kind::Queue, queue("goes").as_bytes()).expect("it can be read");
+        tokio::time::advance(PAUSE).await;
+        assert_eq!(told(&mut ingest), [true, false]);
+    }
+}
