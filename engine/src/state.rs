@@ -22,11 +22,13 @@ pub(crate) mod index;
 pub(crate) mod node_sets;
 pub(crate) mod nominations;
 pub(crate) mod notes;
+pub(crate) mod placed;
 pub(crate) mod pod_counts;
 pub(crate) mod reindex;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod slices;
+pub(crate) mod tallies;
 pub(crate) mod tree;
 pub(crate) mod trial;
 pub(crate) mod zones;
@@ -76,6 +78,10 @@ pub(crate) struct State {
     namespace_selectors: NamespaceSelectors,
     /// Pods that topology spread counts, by node. Derived.
     pod_counts: pod_counts::PodCounts,
+    /// Pods with a place, by namespace. Derived.
+    placed: placed::PlacedPods,
+    /// Pods that terms mean, by node. Filled as asked.
+    tallies: tallies::Tallies,
     /// Changes of open trials, to be undone or kept.
     log: Vec<Op>,
     /// Number of devices that plans opened so far.

@@ -194,8 +194,8 @@ impl Cycle<'_> {
 
     /// Tells whether a group that found no room says nothing of the others of its class; one that goes on is asked
     /// first again.
-    fn is_passed(&self, group: GroupId, why: &Why) -> bool {
-        pod_affinity::is_repelled(&self.cluster.state, group)
+    fn is_passed(&mut self, group: GroupId, why: &Why) -> bool {
+        pod_affinity::is_repelled(&mut self.cluster.state, group)
             && !matches!(why, Why::Undecided { .. })
     }
 

@@ -99,7 +99,7 @@ impl Cycle<'_> {
                 self.relist(turn.group);
                 let Cluster { state, pending, .. } = &*self.cluster;
                 turns.replace(state, pending, turn, [turn.class]);
-            } else if pod_affinity::is_repelled(&self.cluster.state, turn.group)
+            } else if pod_affinity::is_repelled(&mut self.cluster.state, turn.group)
                 || self.count_barred(kind, turn) > 0
             {
                 // What keeps it out need not keep out others of its class.

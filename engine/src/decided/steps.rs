@@ -2,6 +2,9 @@
 
 use crate::decided::proof::EvictionKind;
 
+/// So many comparisons cost as much as looking at a node.
+const COMPARED: u64 = 64;
+
 /// Effort of a cycle, in counted steps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Steps {
@@ -18,6 +21,8 @@ pub struct Steps {
     /// Sets of victims that counting refused, so that they were not tried; all sets of a search at once are one. Costs
     /// no step of its own.
     pub filtered: u64,
+    /// Terms about other pods that were compared with the labels of pods, or what costs as much; 64 are a step.
+    pub compared: u64,
     /// True if they ran out before all was decided; the next cycle goes on.
     pub spent: bool,
 }
@@ -25,7 +30,7 @@ pub struct Steps {
 impl Steps {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.groups + self.nodes + self.victims + self.scenarios
+        self.groups + self.nodes + self.victims + self.scenarios + self.compared / COMPARED
     }
 
     /// Counts what came after `before`.
@@ -37,6 +42,7 @@ impl Steps {
             victims: self.victims - before.victims,
             scenarios: self.scenarios - before.scenarios,
             filtered: self.filtered - before.filtered,
+            compared: self.compared - before.compared,
             spent: self.spent,
         }
     }

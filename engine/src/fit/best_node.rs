@@ -44,6 +44,7 @@ pub(crate) struct Found {
 const FEW: usize = 64;
 
 /// A search for one pod.
+#[derive(Clone, Copy)]
 struct NodeSearch<'c> {
     state: &'c State,
     pod: PodId,
@@ -54,9 +55,9 @@ struct NodeSearch<'c> {
     /// The nodes that are compared; none for all there are.
     domain: Option<&'c IdSet<Rank>>,
     devices: Choice,
-    pod_affinity: Option<PodAffinity>,
+    pod_affinity: Option<&'c PodAffinity>,
     /// States of its claims; none where neither it nor the cluster has to do with claims or zones.
-    pod_claims: Option<PodClaims>,
+    pod_claims: Option<&'c PodClaims>,
     /// Over how many NUMA zones it may spread; none where that does not matter.
     span_max: Option<usize>,
     /// True if room may come to nodes where nothing leaves: devices that several nodes reach.
@@ -65,10 +66,21 @@ struct NodeSearch<'c> {
     looked: u64,
 }
 
+/// Everything that bounds a search and was found out before it.
+struct Bounds<'w> {
+    pod: PodId,
+    within: Option<&'w IdSet<Rank>>,
+    domain: Option<&'w IdSet<Rank>>,
+    devices: Choice,
+    pod_affinity: Option<&'w PodAffinity>,
+    pod_claims: Option<&'w PodClaims>,
+}
+
 /// The best node for a waiting pod among `within`, or among all.
 ///
 /// # Cost
-/// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`.
+/// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`. What it wishes for
+/// is not asked before there is a node at all.
 pub(crate) fn best_node(
     state: &mut State,
     pod: PodId,
@@ -94,41 +106,58 @@ pub(crate) fn best_node(
     let spreads = pod_affinity.as_ref().map_or(&[][..], |one| &one.spread);
     let open = spread::open(state, pod, spreads, within);
     let within = open.as_ref().or(within);
-    let levels = if preferences::has_preferences(&state.shapes()[shape]) {
-        preferences(state, pod, within)
+    let (pod_affinity, pod_claims) = (pod_affinity.as_ref(), pod_claims.as_ref());
+    let bounds = Bounds { pod, within, domain, devices, pod_affinity, pod_claims };
+    let mut search = bounds.search(state);
+    let nominated = search.nominated();
+    let is_nominated = nominated.is_some();
+    let found = nominated.or_else(|| search.best());
+    state.steps.nodes += search.looked;
+    let prefers = preferences::has_preferences(&state.shapes()[shape]);
+    if is_nominated || found.is_none() || !prefers {
+        found
     } else {
-        Vec::new()
-    };
-    let nodes = state.nodes().index.feasible(shape);
-    let span_max = spans(state, shape);
-    let mut search = NodeSearch {
-        state,
-        pod,
-        shape: &state.shapes()[shape],
-        nodes,
-        within: within.unwrap_or(nodes),
-        domain,
-        devices,
-        pod_affinity,
-        pod_claims,
-        span_max: span_max.then_some(usize::MAX),
-        reaches: !state.claims().reaches.is_empty() && !state.shapes()[shape].asks.is_empty(),
-        looked: 0,
-    };
-    let found = if levels.is_empty() {
-        search.run()
-    } else {
-        let nominated = search.nominated();
-        nominated.or_else(|| {
-            levels.iter().find_map(|level| {
-                search.within = level;
-                search.run()
-            })
-        })
-    };
-    let looked = search.looked;
+        preferred(state, &bounds, found)
+    }
+}
+
+/// The best node among those that a pod likes most, where it was found that there is one.
+fn preferred(state: &mut State, bounds: &Bounds<'_>, found: Option<Found>) -> Option<Found> {
+    let order = preferences(state, bounds.pod, bounds.within);
+    let levels = order.levels();
+    if levels.len() == 1 {
+        return found;
+    }
+    let mut looked = 0;
+    let best = levels.into_iter().find_map(|level| {
+        let mut search = NodeSearch { within: &level, ..bounds.search(state) };
+        let best = search.best();
+        looked += 1 + search.looked;
+        best
+    });
     state.steps.nodes += looked;
-    found
+    best
+}
+
+impl Bounds<'_> {
+    fn search<'c>(&'c self, state: &'c State) -> NodeSearch<'c> {
+        let shape = state.pods()[self.pod].shape;
+        let nodes = state.nodes().index.feasible(shape);
+        NodeSearch {
+            state,
+            pod: self.pod,
+            shape: &state.shapes()[shape],
+            nodes,
+            within: self.within.unwrap_or(nodes),
+            domain: self.domain,
+            devices: self.devices,
+            pod_affinity: self.pod_affinity,
+            pod_claims: self.pod_claims,
+            span_max: spans(state, shape).then_some(usize::MAX),
+            reaches: !state.claims().reaches.is_empty() && !state.shapes()[shape].asks.is_empty(),
+            looked: 0,
+        }
+    }
 }
 
 /// Finds out where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
@@ -157,13 +186,14 @@ impl NodeSearch<'_> {
         found
     }
 
-    fn run(&mut self) -> Option<Found> {
+    /// The best of the nodes, the nominated ones aside.
+    fn best(&mut self) -> Option<Found> {
         if self.nodes.is_empty() {
             return None;
         }
         let index = &self.state.nodes().index;
         let placement = if self.shape.cpu_only { index.policy.cpu } else { index.policy.gpu };
-        self.nominated().or_else(|| match &self.shape.facts.gpu {
+        match &self.shape.facts.gpu {
             _ if placement == Placement::Fragmentation => self.fewest_fragments(),
             _ if self.shape.cpu_only => self.cpu(),
             _ if self.shape.shared > 0 => self.part(),
@@ -172,7 +202,7 @@ impl NodeSearch<'_> {
             GpuRequest::Fraction { .. } | GpuRequest::Memory { .. } | GpuRequest::LegacyMig(_) => {
                 None
             }
-        })
+        }
     }
 
     /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan nominated it for.
@@ -365,7 +395,7 @@ impl NodeSearch<'_> {
         let state = self.state;
         let node: NodeId = state.nodes().index.node(rank);
         let mut has = filter::room(state, self.shape, node).ok()?;
-        if let Some(pod_affinity) = &self.pod_affinity
+        if let Some(pod_affinity) = self.pod_affinity
             && pod_affinity::joins(state, self.shape, pod_affinity, node).ok()? == When::Later
         {
             has = When::Later;
@@ -381,7 +411,7 @@ impl NodeSearch<'_> {
         }
         let devices = filter::devices(state, self.shape, node, self.devices)?;
         let mut reserved = None;
-        if let Some(pod_claims) = &self.pod_claims {
+        if let Some(pod_claims) = self.pod_claims {
             let (held, at) = admit::reservation(state, self.shape, node, pod_claims).ok()?;
             if at == When::Later {
                 has = When::Later;

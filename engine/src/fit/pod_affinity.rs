@@ -4,10 +4,10 @@
 //! docs/behaviour.md 10.2, check 6, and the Kubernetes filters `InterPodAffinity` and `NodePorts`. Pods that are
 //! leaving count now and not later (14.3, Q38).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    base::ids::{GroupId, NodeId, PodId, Symbol},
+    base::ids::{GroupId, NodeId, PodId, ShapeId, Symbol},
     decided::{plan::Misfit, when::When},
     fit::spread::{self, SpreadState},
     state::{State, shape::ShapeRow},
@@ -37,8 +37,8 @@ pub(crate) struct PodAffinity {
 /// Looks round for a pod, where it or others have terms about the pods beside them.
 ///
 /// # Cost
-/// In the number of pods on nodes, for pods with terms; in the number of pods whose anti-affinity means pods of this one's
-/// namespace, for all others.
+/// For pods with terms that of counting who they mean, and in the nodes with such; for all in the number of pods whose
+/// anti-affinity means pods of this one's namespace.
 #[inline]
 pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity> {
     let facts = &state.pods()[pod];
@@ -52,67 +52,121 @@ pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity>
 fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
     let id = state.pods()[pod].shape;
     spread::ensure_spread_domains(state, id);
-    let shape = &state.shapes()[id];
+    let facts = &state.shapes()[id].facts;
     let mut pod_affinity = PodAffinity::default();
-    let terms = &shape.facts.pod_affinity;
-    if !terms.is_empty() {
-        let pairs = pairs_of_matching(state, pod, terms);
-        let first = pairs.is_empty() && is_meant_by_all(state, pod, terms, pod);
-        pod_affinity.near = terms.iter().map(|term| term.topology_key).collect();
-        pod_affinity.near_by = (!first).then_some(pairs);
+    if !facts.pod_affinity.is_empty() || !facts.pod_anti_affinity.is_empty() {
+        state.ensure_tally(pod);
+        state.steps.compared += near_and_far(state, pod, &mut pod_affinity);
     }
-    for term in &shape.facts.pod_anti_affinity {
-        let mut leaving = TopologyPairs::new();
-        let mut staying = TopologyPairs::new();
-        each_match(state, pod, term, &mut |other, topology_pair| {
-            let pairs = if leaves(state, other) { &mut leaving } else { &mut staying };
-            pairs.insert(topology_pair);
-        });
-        pod_affinity.far.extend(staying);
-        pod_affinity.far_now.extend(leaving);
-    }
-    let namespace = state.pods()[pod].namespace;
-    let others = state.anti_affinity_on(namespace).filter(|other| *other != pod);
-    for other in others.filter(|other| nodes_of(state, *other).next().is_some()) {
-        for term in &state.shapes()[state.pods()[other].shape].facts.pod_anti_affinity {
-            if matches(state, pod, term, other) {
-                let pairs = nodes_of(state, other)
-                    .filter_map(|node| state.topology_pair(node, term.topology_key));
-                let far = if leaves(state, other) {
-                    &mut pod_affinity.far_now
-                } else {
-                    &mut pod_affinity.barred
-                };
-                far.extend(pairs);
-            }
-        }
-    }
+    bars(state, pod, &mut pod_affinity);
     pod_affinity.spread = spread::spread_states(state, pod);
     pod_affinity
+}
+
+/// Looks for the domains that the pod's own terms ask for and forbid, where the pods that they mean were counted; gives
+/// the comparisons that it costs.
+///
+/// # Source
+/// The Kubernetes filter `InterPodAffinity`: a pod that only some of the terms of affinity mean counts for none of them,
+/// and one that leaves is none to seek.
+fn near_and_far(state: &State, pod: PodId, pod_affinity: &mut PodAffinity) -> u64 {
+    let tally = state.tally();
+    let terms = &state.shapes()[state.pods()[pod].shape].facts.pod_affinity;
+    if !terms.is_empty() {
+        let keys: BTreeSet<Symbol> = terms.iter().map(|term| term.topology_key).collect();
+        let keys_of = &keys;
+        let of = |node| keys_of.iter().filter_map(move |key| state.topology_pair(node, *key));
+        let pairs: TopologyPairs = tally.near().flat_map(of).collect();
+        let first = pairs.is_empty() && is_meant_by_all(state, pod, terms, pod);
+        pod_affinity.near_by = (!first).then_some(pairs);
+        pod_affinity.near = keys.into_iter().collect();
+    }
+    let pairs = |leaving| {
+        let far = tally.far(leaving);
+        far.filter_map(|(node, key)| state.topology_pair(node, key)).collect()
+    };
+    pod_affinity.far = pairs(false);
+    pod_affinity.far_now = pairs(true);
+    tally.size()
+}
+
+/// Looks for the domains that the anti-affinity of others forbids.
+fn bars(state: &mut State, pod: PodId, pod_affinity: &mut PodAffinity) {
+    let facts = &state.pods()[pod];
+    // Pods of one shape and namespace mean the same.
+    let mut known: BTreeMap<(ShapeId, Symbol), Vec<Symbol>> = BTreeMap::new();
+    let (mut looked, mut compared) = (0, 0);
+    for other in state.anti_affinity_on(facts.namespace).filter(|other| *other != pod) {
+        looked += 1;
+        if !state.pods().status[other].is_somewhere() {
+            continue;
+        }
+        let (shape, namespace) = (state.pods()[other].shape, state.pods()[other].namespace);
+        let keys = known.entry((shape, namespace)).or_insert_with(|| {
+            let terms = &state.shapes()[shape].facts.pod_anti_affinity;
+            compared += terms.len();
+            let meant = terms.iter().filter(|term| matches(state, pod, term, other));
+            meant.map(|term| term.topology_key).collect()
+        });
+        let status = &state.pods().status[other];
+        let far = if status.leaves_for_good() {
+            &mut pod_affinity.far_now
+        } else {
+            &mut pod_affinity.barred
+        };
+        for key in keys {
+            far.extend(nodes_of(state, other).filter_map(|node| state.topology_pair(node, *key)));
+            looked += 1;
+        }
+    }
+    state.steps.compared += count(looked + compared);
+}
+
+fn count(compared: usize) -> u64 {
+    u64::try_from(compared).unwrap_or(u64::MAX)
 }
 
 /// Tells whether a pod of a group that is to be placed is not welcome somewhere for its labels: what holds for it need
 /// not hold for groups with others.
 ///
 /// # Cost
-/// In the number of pods whose anti-affinity means these, times that of the pods to be placed.
-pub(crate) fn is_repelled(state: &State, group: GroupId) -> bool {
+/// In the number of pods whose anti-affinity means pods of the namespace; and in the terms of those that are unlike,
+/// times the pods to be placed that are.
+pub(crate) fn is_repelled(state: &mut State, group: GroupId) -> bool {
     if state.anti_affinity().is_empty() {
         return false;
     }
     let pods = state.to_place(group);
     // Groups that are particular themselves are no class with others.
-    let has_terms =
-        pods.iter().any(|pod| state.shapes()[state.pods()[*pod].shape].has_pod_affinity());
-    let minds = |other: PodId, pod: PodId| {
-        let terms = &state.shapes()[state.pods()[other].shape].facts.pod_anti_affinity;
-        terms.iter().any(|term| matches(state, pod, term, other))
-    };
-    let is_minded = |pod: PodId| {
-        let mut others = state.anti_affinity_on(state.pods()[pod].namespace);
-        others.any(|other| nodes_of(state, other).next().is_some() && minds(other, pod))
-    };
-    !has_terms && pods.into_iter().any(is_minded)
+    if pods.iter().any(|pod| state.shapes()[state.pods()[*pod].shape].has_pod_affinity()) {
+        return false;
+    }
+    let mut compared = 0;
+    let mut others: BTreeMap<Symbol, BTreeMap<(ShapeId, Symbol), PodId>> = BTreeMap::new();
+    let mut seen: BTreeSet<(Symbol, &[(Symbol, Symbol)])> = BTreeSet::new();
+    let is_repelled = pods.iter().any(|pod| {
+        let facts = &state.pods()[*pod];
+        if !seen.insert((facts.namespace, &facts.labels)) {
+            return false;
+        }
+        let others = others.entry(facts.namespace).or_insert_with(|| {
+            let others = state.anti_affinity_on(facts.namespace);
+            let there = others.filter(|other| {
+                compared += 1;
+                state.pods().status[*other].is_somewhere()
+            });
+            let unlike =
+                |other| ((state.pods()[other].shape, state.pods()[other].namespace), other);
+            there.map(unlike).collect()
+        });
+        others.values().any(|other| {
+            let terms = &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity;
+            compared += terms.len();
+            terms.iter().any(|term| matches(state, *pod, term, *other))
+        })
+    });
+    state.steps.compared += count(compared);
+    is_repelled
 }
 
 /// Tells whether a pod may join the pods of a node: now, later, or why not.
@@ -177,74 +231,21 @@ fn clash(state: &State, shape: &ShapeRow, other: PodId) -> bool {
     })
 }
 
-/// The domains, by the labels that affinity terms name, of pods that stay and that all of the terms mean.
-///
-/// # Source
-/// The Kubernetes filter `InterPodAffinity`: a pod that only some of the terms mean counts for none of them.
-fn pairs_of_matching(state: &State, pod: PodId, terms: &[PodTerm]) -> TopologyPairs {
-    let mut pairs = TopologyPairs::new();
-    for (node, pods) in state.nodes().pods.iter() {
-        let mut others = pods.iter().filter(|other| **other != pod);
-        // A pod that leaves is none to seek.
-        if others.any(|other| !leaves(state, *other) && is_meant_by_all(state, *other, terms, pod))
-        {
-            pairs.extend(
-                terms.iter().filter_map(|term| state.topology_pair(node, term.topology_key)),
-            );
-        }
-    }
-    pairs
-}
-
 /// Tells whether all of some terms of `of` mean `pod`.
 fn is_meant_by_all(state: &State, pod: PodId, terms: &[PodTerm], of: PodId) -> bool {
     terms.iter().all(|term| matches(state, pod, term, of))
 }
 
-/// The domains of pods that a term means, of those that stay.
-pub(crate) fn each_stayer(
-    state: &State,
-    pod: PodId,
-    term: &PodTerm,
-    found: &mut dyn FnMut((Symbol, Symbol)),
-) {
-    each_match(state, pod, term, &mut |other, topology_pair| {
-        if !leaves(state, other) {
-            found(topology_pair);
-        }
-    });
-}
-
-fn each_match(
-    state: &State,
-    pod: PodId,
-    term: &PodTerm,
-    found: &mut dyn FnMut(PodId, (Symbol, Symbol)),
-) {
-    for (node, pods) in state.nodes().pods.iter() {
-        if pods.is_empty() {
-            continue;
-        }
-        let Some(topology_pair) = state.topology_pair(node, term.topology_key) else { continue };
-        for other in pods.iter().filter(|other| **other != pod) {
-            if matches(state, *other, term, pod) {
-                found(*other, topology_pair);
-            }
-        }
-    }
-}
-
 /// Tells whether a term of `of` means `pod`.
 pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> bool {
     let facts = &state.pods()[pod];
-    state.means_namespace(term, state.pods()[of].namespace, facts.namespace)
+    state.means(term, state.pods()[of].namespace, facts.namespace)
         && facts.is_selected(&term.selector)
 }
 
 /// Tells whether a pod is about to leave its node and was not nominated for it again.
 fn leaves(state: &State, pod: PodId) -> bool {
-    let status = &state.pods().status[pod];
-    status.phase.leaves() && status.nominee.is_none()
+    state.pods().status[pod].leaves_for_good()
 }
 
 fn nodes_of(state: &State, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {

@@ -6,47 +6,32 @@
 //! KAI never scores preferred node affinity (14.3, Q54); here it comes next. Wishes of pods that are there already
 //! towards a newcomer do not count.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     base::{
         id_set::IdSet,
         ids::{PodId, Rank, Symbol},
     },
-    fit::{pod_affinity, spread},
+    fit::spread,
     state::{State, shape::ShapeRow},
 };
 
 /// Score of a node: by pods, by labels, by how few pods of its kind are near. More is better.
 type Score = [i64; 3];
 
-/// Nodes by their score.
-#[derive(Debug)]
-struct ScoreLevels(BTreeMap<Score, IdSet<Rank>>);
+/// Comparisons that finding the score of a node by one of its labels costs.
+const SUM: u64 = 4;
 
-impl ScoreLevels {
-    /// Makes some nodes better or worse.
-    fn add(&mut self, nodes: &IdSet<Rank>, at: usize, weight: i64) {
-        if weight == 0 || nodes.is_empty() {
-            return;
-        }
-        let mut moved: Vec<(Score, IdSet<Rank>)> = Vec::new();
-        for (score, level) in &mut self.0 {
-            let found: IdSet<Rank> = level.common(nodes).collect();
-            if found.is_empty() {
-                continue;
-            }
-            found.iter().for_each(|rank| {
-                level.remove(rank);
-            });
-            let mut new = *score;
-            new[at] += weight;
-            moved.push((new, found));
-        }
-        self.0.retain(|_, level| !level.is_empty());
-        for (score, found) in moved {
-            self.0.entry(score).or_default().extend(found.iter());
-        }
+/// Nodes in the order in which a pod would like to go there.
+#[derive(Debug)]
+pub(crate) struct Preferences(Vec<(Reverse<Score>, Rank)>);
+
+impl Preferences {
+    /// The sets of nodes that are equal, the best first.
+    pub(crate) fn levels(&self) -> impl ExactSizeIterator<Item = IdSet<Rank>> {
+        let levels: Vec<_> = self.0.chunk_by(|one, other| one.0 == other.0).collect();
+        levels.into_iter().map(|level| level.iter().map(|(_, rank)| *rank).collect())
     }
 }
 
@@ -57,41 +42,93 @@ pub(crate) fn has_preferences(shape: &ShapeRow) -> bool {
         || shape.facts.spread.iter().any(|spread| !spread.required)
 }
 
-/// Parts a set of nodes by how much a pod would like to go there, the best first.
+/// Orders a set of nodes by how much a pod would like to go there.
 ///
 /// # Cost
-/// In the nodes of the domains that matter, and for wishes about pods in the number of pods on nodes.
+/// For wishes about pods that of counting who they mean; else in the nodes, times the labels and terms that matter.
 pub(crate) fn preferences(
     state: &mut State,
     pod: PodId,
     within: Option<&IdSet<Rank>>,
-) -> Vec<IdSet<Rank>> {
+) -> Preferences {
     state.node_sets();
     let shape = state.pods()[pod].shape;
+    if !state.shapes()[shape].facts.preferred_pods.is_empty() {
+        state.ensure_tally(pod);
+    }
     let feasible = state.nodes().index.feasible(shape);
     let among: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
-    let facts = &state.shapes()[shape].facts;
-    let node_sets = state.nodes().index.known_node_sets();
-    let mut levels = ScoreLevels(BTreeMap::from([([0; 3], among.clone())]));
-    for (weight, term) in &facts.preferred_pods {
-        let mut counts: BTreeMap<Symbol, i64> = BTreeMap::new();
-        pod_affinity::each_stayer(state, pod, term, &mut |(_, value)| {
-            *counts.entry(value).or_default() += 1;
+    let wishes = Wishes::new(state, pod, &among);
+    let score = |rank| (Reverse(wishes.score(state, rank)), rank);
+    let mut nodes: Vec<(Reverse<Score>, Rank)> = among.iter().map(score).collect();
+    nodes.sort_unstable();
+    let compared = wishes.compared;
+    state.steps.compared += compared;
+    Preferences(nodes)
+}
+
+/// Scores of the domains of a topology key, where they are not 0.
+type ByDomain = (Symbol, BTreeMap<Symbol, i64>);
+
+/// Everything that makes nodes better or worse for a pod.
+struct Wishes {
+    by_pods: Vec<ByDomain>,
+    /// Nodes by labels, with weights.
+    by_labels: Vec<(IdSet<Rank>, i64)>,
+    by_spread: Vec<ByDomain>,
+    /// Comparisons that finding it out took.
+    compared: u64,
+}
+
+impl Wishes {
+    /// The wishes of a pod among some nodes; where it has some about pods, these have to be counted.
+    fn new(state: &State, pod: PodId, among: &IdSet<Rank>) -> Self {
+        let shape = state.pods()[pod].shape;
+        let facts = &state.shapes()[shape].facts;
+        let (by_pods, size) = if facts.preferred_pods.is_empty() {
+            (Vec::new(), 0)
+        } else {
+            (by_pods(state), state.tally().size())
+        };
+        let node_sets = state.nodes().index.known_node_sets();
+        let by_labels = facts.preferred_nodes.iter().map(|(weight, term)| {
+            let nodes = node_sets.any(among.clone(), std::slice::from_ref(term));
+            (nodes, i64::from(*weight))
         });
-        for (value, count) in counts {
-            let nodes = node_sets.of(term.topology_key, &[value]);
-            levels.add(&nodes, 0, i64::from(*weight) * count);
+        let mut counted = 0;
+        let by_spread = facts.spread.iter().filter(|spread| !spread.required).map(|spread| {
+            let counts = spread::spread_counts(state, shape, spread);
+            counted += counts.len();
+            let scores = counts.into_iter().map(|(value, count)| (value, -i64::from(count)));
+            (spread.topology_key, scores.collect())
+        });
+        let (by_labels, by_spread): (Vec<_>, Vec<_>) = (by_labels.collect(), by_spread.collect());
+        let sums = by_pods.len() + by_labels.len() + by_spread.len() + 1;
+        let compared = u64::try_from(sums * among.len() + counted).unwrap_or(u64::MAX);
+        Self { by_pods, by_labels, by_spread, compared: SUM * compared + size }
+    }
+
+    fn score(&self, state: &State, rank: Rank) -> Score {
+        let nodes = state.nodes();
+        let kind = &nodes.kinds[nodes.index.kind(rank)];
+        let by_domain = |wishes: &[ByDomain]| {
+            let of = |(key, scores): &ByDomain| scores.get(&kind.label(*key)?.value).copied();
+            wishes.iter().filter_map(of).sum()
+        };
+        let by_labels = self.by_labels.iter().filter(|(nodes, _)| nodes.contains(rank));
+        let by_labels = by_labels.map(|(_, weight)| weight).sum();
+        [by_domain(&self.by_pods), by_labels, by_domain(&self.by_spread)]
+    }
+}
+
+/// Sums of weights by domain, from the pods that were counted last.
+fn by_pods(state: &State) -> Vec<ByDomain> {
+    let keys = state.tally().liked_keys();
+    let mut by_domain: Vec<ByDomain> = keys.iter().map(|key| (*key, BTreeMap::new())).collect();
+    for (node, at, sum) in state.tally().liked() {
+        if let Some((_, value)) = state.topology_pair(node, keys[at]) {
+            *by_domain[at].1.entry(value).or_default() += sum;
         }
     }
-    for (weight, term) in &facts.preferred_nodes {
-        let nodes = node_sets.any(among.clone(), std::slice::from_ref(term));
-        levels.add(&nodes, 1, i64::from(*weight));
-    }
-    for spread in facts.spread.iter().filter(|spread| !spread.required) {
-        for (value, count) in spread::spread_counts(state, shape, spread) {
-            let nodes = node_sets.of(spread.topology_key, &[value]);
-            levels.add(&nodes, 2, -i64::from(count));
-        }
-    }
-    levels.0.into_values().rev().collect()
+    by_domain
 }

@@ -33,6 +33,11 @@ impl State {
         let before = self.occupy(pod, Sign::Minus);
         let was = std::mem::replace(&mut self.pods.status[pod], state);
         let after = self.occupy(pod, Sign::Plus);
+        let now = &self.pods.status[pod];
+        if self.placed.is_kept() && was.is_somewhere() != now.is_somewhere() {
+            self.placed.assign(pod, self.pods[pod].namespace, now.is_somewhere());
+        }
+        self.tallies.note(pod, &was, now);
         if let Some((queue, mut burden)) = after {
             if let Some((_, before)) = before {
                 burden.add(&before);
@@ -43,6 +48,9 @@ impl State {
     }
 
     fn account(&mut self, pod: PodId, sign: Sign) {
+        if self.placed.is_kept() && self.pods.status[pod].is_somewhere() {
+            self.placed.assign(pod, self.pods[pod].namespace, sign == Sign::Plus);
+        }
         if let Some((queue, burden)) = self.occupy(pod, sign) {
             self.queues.charge(queue, &burden);
         }
@@ -50,13 +58,13 @@ impl State {
 
     /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
     fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, QueueDelta)> {
-        let Self { pods, shapes, nodes, groups, claims, pod_counts, .. } = self;
+        let Self { pods, shapes, nodes, groups, claims, pod_counts, steps, .. } = self;
         let (facts, state) = (&pods[pod], &pods.status[pod]);
         let shape = &shapes[facts.shape];
         if !pod_counts.is_empty()
             && let Some(node) = state.stays_on()
         {
-            pod_counts.count(facts, node, sign);
+            steps.compared += pod_counts.count(facts, node, sign);
         }
         let mut charge = shape.charge;
         if let Some(place) = &state.place {

@@ -58,7 +58,7 @@ fn take<K: Ord>(pods: &mut BTreeMap<K, BTreeSet<PodId>>, key: &K, pod: PodId) {
 
 impl PodTerm {
     /// Lists the namespaces that the term of a pod names; one that says nothing of namespaces means the pod's own.
-    fn named<'t>(&'t self, own: &'t Symbol) -> &'t [Symbol] {
+    pub(super) fn named<'t>(&'t self, own: &'t Symbol) -> &'t [Symbol] {
         if self.namespaces.is_empty() && self.namespace_selector.is_none() {
             std::slice::from_ref(own)
         } else {
@@ -74,15 +74,6 @@ impl State {
         let selectors = self.namespace_selectors.get(&namespace).into_iter().flatten();
         let selecting = selectors.filter_map(|selector| selected.get(selector));
         named.get(&namespace).into_iter().chain(selecting).flatten().copied()
-    }
-
-    /// Tells whether a term of a pod of the namespace `own` means pods of another.
-    pub(crate) fn means_namespace(&self, term: &PodTerm, own: Symbol, other: Symbol) -> bool {
-        let is_selected = |selector| {
-            self.namespace_selectors.get(&other).is_some_and(|all| all.contains(&selector))
-        };
-        term.named(&own).binary_search(&other).is_ok()
-            || term.namespace_selector.is_some_and(is_selected)
     }
 
     /// Takes in whether a selector means a namespace.

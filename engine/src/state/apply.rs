@@ -35,6 +35,7 @@ impl State {
     /// When an outcome names a pod that was never told.
     pub(crate) fn apply(&mut self, delta: Delta) {
         assert!(self.log.is_empty(), "news come while nothing is tried");
+        self.tallies.clear();
         match delta {
             Delta::Node(id, node) => self.node_told(id, Some(Arc::from(node))),
             Delta::NodeGone(id) => self.node_told(id, None),

@@ -35,6 +35,8 @@ impl State {
         compare("counters of devices", equal(&self.claims.counters, &anew.claims.counters));
         compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
         compare("pods that spread counts", self.pod_counts == anew.pod_counts);
+        compare("pods by namespace", self.placed == anew.placed);
+        compare("pods that terms mean", self.tallies_hold());
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
             let new = &anew.queues.rows[id];
@@ -69,6 +71,7 @@ impl State {
         anew.nodes.foreign = Charge::default();
         anew.nodes.unassigned = 0;
         anew.pod_counts.clear_counts();
+        anew.placed.clear();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
             (row.used, row.fixed, row.leaving) = Default::default();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    base::ids::{NodeId, ShapeId, Symbol},
+    base::ids::{NodeId, PodId, ShapeId, Symbol},
     state::{
         State,
         booking::Sign,
@@ -42,6 +42,8 @@ struct PodCount {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct PodCounts {
     rows: Vec<Option<PodCount>>,
+    /// Rows that are none's.
+    free: Vec<usize>,
     by_meant: BTreeMap<CountedPods, usize>,
     /// Counts by their namespace and a label that all of their pods have.
     by_label: BTreeMap<(Symbol, (Symbol, Symbol)), Vec<usize>>,
@@ -63,22 +65,36 @@ impl PodCounts {
             .flat_map(|count_row| count_row.on.iter().map(|(node, count)| (*node, *count)))
     }
 
-    /// Counts a pod on a node.
+    /// Counts a pod on a node; gives the number of selectors that it was compared with.
     ///
     /// # Cost
     /// In the pod's labels and the counts of its namespace that name one of them, or none.
-    pub(crate) fn count(&mut self, pod: &PodFacts, node: NodeId, sign: Sign) {
+    pub(crate) fn count(&mut self, pod: &PodFacts, node: NodeId, sign: Sign) -> u64 {
         let Self { rows, by_label, loose, .. } = self;
+        let mut compared = 0;
         let namespace = pod.namespace;
         let named = pod.labels.iter().filter_map(|label| by_label.get(&(namespace, *label)));
         for row in named.chain(loose.get(&namespace)).flatten() {
             let Some(count_row) = &mut rows[*row] else { continue };
+            compared += 1;
             if pod.is_meant(&count_row.meant.selector, count_row.meant.namespace) {
                 let count = count_row.on.entry(node).or_default();
                 sign.count(count);
                 if *count == 0 {
                     count_row.on.remove(&node);
                 }
+            }
+        }
+        compared
+    }
+
+    /// Counts a pod on a node for some who did not ask before.
+    fn count_for(&mut self, rows: &[usize], pod: &PodFacts, node: NodeId) {
+        for row in rows {
+            if let Some(count_row) = &mut self.rows[*row]
+                && pod.is_selected(&count_row.meant.selector)
+            {
+                *count_row.on.entry(node).or_default() += 1;
             }
         }
     }
@@ -96,7 +112,7 @@ impl PodCounts {
             }
             return None;
         }
-        let row = self.rows.iter().position(Option::is_none).unwrap_or(self.rows.len());
+        let row = self.free.pop().unwrap_or(self.rows.len());
         match label_of(&meant.selector) {
             Some((key, values)) => {
                 for value in values.iter().collect::<BTreeSet<_>>() {
@@ -145,6 +161,7 @@ impl PodCounts {
             }
         }
         self.rows[row] = None;
+        self.free.push(row);
         self.by_meant.remove(meant);
     }
 }
@@ -169,21 +186,24 @@ impl State {
     /// Has the pods counted that a shape asks about.
     ///
     /// # Cost
-    /// In the number of pods, where nobody asked about them before.
+    /// In the number of pods of their namespaces, where nobody asked about them before.
     pub(crate) fn start_counting(&mut self, shape: ShapeId) {
-        for spread in self.shapes[shape].facts.spread.clone() {
-            let Some(row) = self.pod_counts.join(CountedPods::of(&spread), shape) else { continue };
-            let mut on: BTreeMap<NodeId, u32> = BTreeMap::new();
-            for (pod, facts) in self.pods.facts.iter() {
-                let Some(facts) = facts else { continue };
-                if let Some(node) = self.pods.status[pod].stays_on()
-                    && facts.is_meant(&spread.selector, spread.namespace)
-                {
-                    *on.entry(node).or_default() += 1;
-                }
+        let mut new: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
+        for spread in &self.shapes[shape].facts.spread {
+            if let Some(row) = self.pod_counts.join(CountedPods::of(spread), shape) {
+                new.entry(spread.namespace).or_default().push(row);
             }
-            if let Some(count_row) = &mut self.pod_counts.rows[row] {
-                count_row.on = on;
+        }
+        if new.is_empty() {
+            return;
+        }
+        self.ensure_placed();
+        for (namespace, rows) in new {
+            let pods: Vec<PodId> = self.placed_in(namespace).collect();
+            for pod in pods {
+                if let Some(node) = self.pods.status[pod].stays_on() {
+                    self.pod_counts.count_for(&rows, &self.pods[pod], node);
+                }
             }
         }
     }

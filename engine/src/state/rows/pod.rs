@@ -73,6 +73,11 @@ impl PodStatus {
         self.place.is_some() || self.nominee.is_some()
     }
 
+    /// Is about to leave its node and was not nominated again.
+    pub(crate) fn leaves_for_good(&self) -> bool {
+        self.phase.leaves() && self.nominee.is_none()
+    }
+
     /// Waits for a place and is nominated for none.
     pub(crate) fn is_waiting(&self) -> bool {
         self.phase == Phase::Pending && self.nominee.is_none()
