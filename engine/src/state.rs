@@ -28,6 +28,7 @@ pub(crate) mod reindex;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod slices;
+pub(crate) mod spread_domains;
 pub(crate) mod tallies;
 pub(crate) mod tree;
 pub(crate) mod trial;

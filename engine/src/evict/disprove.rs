@@ -5,7 +5,7 @@
 //! stay together. Each holds for every set of
 //! victims, so what they refuse is refused for good until something changes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     base::{
@@ -159,36 +159,44 @@ impl VictimSearch<'_> {
     }
 
     /// Pods that keep away from each other take a domain each.
-    fn short_of_domains(&self, state: &State, emptied: &Capacity) -> Option<Shortage> {
+    ///
+    /// # Cost
+    /// In the terms of pods that are unlike, and in the nodes for each shape and topology key.
+    fn short_of_domains(&self, state: &mut State, emptied: &Capacity) -> Option<Shortage> {
         let nodes = self.reachable(state, emptied);
-        self.search.pods.iter().find_map(|pod| {
-            let shape = state.pods()[*pod].shape;
-            let terms = &state.shapes()[shape].facts.pod_anti_affinity;
-            terms.iter().find_map(|term| {
-                let excludes = |other: &&PodId| {
-                    state.pods()[**other].shape == shape
-                        && state.pods()[**other].labels == state.pods()[*pod].labels
-                        && pod_affinity::matches(state, **other, term, *pod)
-                };
-                let needed = self.search.pods.iter().filter(excludes).count();
-                let mut domains: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
-                // A node without the label is in no domain: it bounds nothing but itself.
-                let mut loose = 0;
-                for rank in state.nodes().index.feasible(shape).common(&nodes) {
-                    let node = state.nodes().index.node(rank);
-                    let room = emptied.on(state, shape, node);
-                    match state.topology_pair(node, term.topology_key) {
-                        Some(spot) if room > 0 => drop(domains.insert(spot)),
-                        Some(_) => {}
-                        None => loose += room,
-                    }
+        let mut kinds: BTreeMap<_, BTreeMap<Symbol, (PodId, usize)>> = BTreeMap::new();
+        let mut firsts: Vec<PodId> = Vec::new();
+        for pod in &self.search.pods {
+            let facts = &state.pods()[*pod];
+            let kind = kinds.entry((facts.shape, &facts.labels)).or_default();
+            let (first, pods) = kind.entry(facts.namespace).or_insert((*pod, 0));
+            *pods += 1;
+            firsts.extend((first == pod).then_some(*pod));
+        }
+        let (mut known, mut compared) = (BTreeMap::new(), 0);
+        let short = firsts.into_iter().find_map(|pod| {
+            let facts = &state.pods()[pod];
+            let alike = &kinds[&(facts.shape, &facts.labels)];
+            state.shapes()[facts.shape].facts.pod_anti_affinity.iter().find_map(|term| {
+                let excluded = alike.values();
+                let excluded =
+                    excluded.filter(|(other, _)| pod_affinity::matches(state, *other, term, pod));
+                let needed: usize = excluded.map(|(_, pods)| pods).sum();
+                compared += 1;
+                if needed == 0 {
+                    return None;
                 }
-                let most = domains.len() + loose;
                 let key = term.topology_key;
-                let (needed, most) = (count(needed), count(most));
+                let most = known.entry((facts.shape, key)).or_insert_with(|| {
+                    compared += NODE * nodes.len();
+                    apart_most(state, emptied, &nodes, facts.shape, key)
+                });
+                let (needed, most) = (count(needed), count(*most));
                 (needed > most).then_some(Shortage::Apart { key, needed, most })
             })
-        })
+        });
+        state.steps.compared += u64::from(count(compared));
+        short
     }
 
     /// Pods that have to stay together fit into one domain.
@@ -277,6 +285,32 @@ fn gcd(mut a: i64, mut b: i64) -> i64 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+/// Comparisons that looking for a node's domain and room costs.
+const NODE: usize = 8;
+
+/// Counts the domains by a topology key that have room for a pod of a shape, each for one that keeps apart.
+fn apart_most(
+    state: &State,
+    emptied: &Capacity,
+    nodes: &IdSet<Rank>,
+    shape: ShapeId,
+    key: Symbol,
+) -> usize {
+    let mut domains: BTreeSet<(Symbol, Symbol)> = BTreeSet::new();
+    // A node without the label is in no domain: it bounds nothing but itself.
+    let mut loose = 0;
+    for rank in state.nodes().index.feasible(shape).common(nodes) {
+        let node = state.nodes().index.node(rank);
+        let room = emptied.on(state, shape, node);
+        match state.topology_pair(node, key) {
+            Some(spot) if room > 0 => drop(domains.insert(spot)),
+            Some(_) => {}
+            None => loose += room,
+        }
+    }
+    domains.len() + loose
 }
 
 /// A number of pods or domains, as proofs give it.

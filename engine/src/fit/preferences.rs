@@ -53,6 +53,7 @@ pub(crate) fn preferences(
 ) -> Preferences {
     state.node_sets();
     let shape = state.pods()[pod].shape;
+    spread::ensure_spread_domains(state, shape);
     if !state.shapes()[shape].facts.preferred_pods.is_empty() {
         state.ensure_tally(pod);
     }
@@ -96,11 +97,10 @@ impl Wishes {
             (nodes, i64::from(*weight))
         });
         let mut counted = 0;
-        let by_spread = facts.spread.iter().filter(|spread| !spread.required).map(|spread| {
-            let counts = spread::spread_counts(state, shape, spread);
+        let by_spread = spread::wished(state, shape).map(|(key, counts)| {
             counted += counts.len();
             let scores = counts.into_iter().map(|(value, count)| (value, -i64::from(count)));
-            (spread.topology_key, scores.collect())
+            (key, scores.collect())
         });
         let (by_labels, by_spread): (Vec<_>, Vec<_>) = (by_labels.collect(), by_spread.collect());
         let sums = by_pods.len() + by_labels.len() + by_spread.len() + 1;

@@ -4,7 +4,10 @@
 //! buckets by placement key, each a set of ranks; nodes for CPU work are one ordered set, built when first asked for.
 //! A shape's nodes are a set too, so the best node of a shape is the first common member of two or three sets.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     base::{
@@ -13,7 +16,12 @@ use crate::{
         ids::{Column, NodeId, Rank, ShapeId, TopologyId},
         resources::GPU_MILLI,
     },
-    state::{domains::Domains, fragments::Fragments, node_sets::NodeSets},
+    state::{
+        domains::Domains,
+        fragments::Fragments,
+        node_sets::NodeSets,
+        spread_domains::{SpreadBasis, SpreadDomains},
+    },
     told::placement::Placement,
 };
 
@@ -74,7 +82,9 @@ pub(crate) struct Index {
     /// Per node: in how many of these it is.
     pub(super) part_sets: Column<Rank, usize>,
     /// Per shape with topology spread: the domains of each constraint. Filled as asked.
-    pub(crate) spread: BTreeMap<ShapeId, Vec<BTreeSet<crate::Symbol>>>,
+    pub(crate) spread: BTreeMap<ShapeId, Vec<Arc<SpreadDomains>>>,
+    /// All of these domains, each once, and for how many constraints.
+    pub(crate) spread_domains: BTreeMap<SpreadBasis, (Arc<SpreadDomains>, u32)>,
     /// The nodes as they are when nothing runs. Filled as asked.
     pub(crate) largest: Option<Largest>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
@@ -199,9 +209,26 @@ impl Index {
     /// Forgets a shape's nodes.
     pub(crate) fn forget(&mut self, shape: ShapeId) {
         self.fragments.forget(shape);
-        self.spread.remove(&shape);
+        self.forget_spread(shape);
         if self.feasible.get(shape).is_some() {
             self.feasible[shape] = None;
+        }
+    }
+
+    /// Forgets the domains of all shapes.
+    pub(super) fn forget_all_spread(&mut self) {
+        self.spread.clear();
+        self.spread_domains.clear();
+    }
+
+    /// Forgets the domains of a shape, and those that no other shape tells apart.
+    fn forget_spread(&mut self, shape: ShapeId) {
+        for one in self.spread.remove(&shape).unwrap_or_default() {
+            let Some((_, uses)) = self.spread_domains.get_mut(&one.basis) else { continue };
+            *uses -= 1;
+            if *uses == 0 {
+                self.spread_domains.remove(&one.basis);
+            }
         }
     }
 }

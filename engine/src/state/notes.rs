@@ -1,10 +1,8 @@
 //! Notes that decisions write into the state, beside where pods are.
 
-use std::collections::BTreeSet;
-
 use crate::{
     base::{
-        ids::{GroupId, PodId, QueueId, ShapeId, Symbol},
+        ids::{GroupId, PodId, QueueId, ShapeId},
         resources::Charge,
         time::Timestamp,
     },
@@ -108,11 +106,6 @@ impl State {
     /// In the number of nodes, once after nodes changed.
     pub(crate) fn ensure_largest(&mut self) {
         self.nodes.ensure_largest();
-    }
-
-    /// Keeps which domains the spread constraints of a shape tell apart, until nodes change.
-    pub(crate) fn note_spread_domains(&mut self, shape: ShapeId, domains: Vec<BTreeSet<Symbol>>) {
-        self.nodes.index.spread.insert(shape, domains);
     }
 
     /// Keeps a shape that somebody names besides pods; [`State::release`] undoes it.

@@ -257,7 +257,7 @@ impl State {
             return self.nodes.reindex(id);
         }
         self.nodes.index.node_sets = None;
-        self.nodes.index.spread.clear();
+        self.nodes.index.forget_all_spread();
         let restrict = self.nodes.index.policy.restrict;
         let Self { nodes: Nodes { index, kinds, .. }, shapes, .. } = self;
         for shape in index.feasible.ids() {

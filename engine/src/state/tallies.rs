@@ -24,6 +24,9 @@ const KEPT_MAX: usize = 8;
 /// After so many changes all counts are made anew.
 const MOVES_MAX: usize = 1 << 16;
 
+/// Comparisons that finding a pod and its labels costs.
+const POD: u64 = 16;
+
 /// Labels of a pod, or values of a requirement, that cost as much as one comparison more.
 const LISTED: usize = 8;
 
@@ -113,7 +116,7 @@ impl Wish {
             Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => 1,
         });
         Self {
-            cost: 1 + cost.sum::<u64>(),
+            cost: cost.sum::<u64>().max(1),
             term: unplaced(term),
             is_near: false,
             far: BTreeSet::new(),
@@ -138,6 +141,8 @@ pub(crate) struct Tally {
     shape: ShapeId,
     namespace: Symbol,
     wishes: Vec<Wish>,
+    /// Wishes that mean pods of a namespace. Filled as asked.
+    meant: BTreeMap<Symbol, Vec<usize>>,
     /// Topology keys of anti-affinity, then of preferences.
     keys: Vec<Symbol>,
     /// Number of keys of anti-affinity.
@@ -195,6 +200,7 @@ impl Tally {
             shape,
             namespace,
             wishes,
+            meant: BTreeMap::new(),
             keys,
             far,
             near,
@@ -209,21 +215,22 @@ impl Tally {
     /// Counts all pods that there are.
     fn fill(&mut self, state: &State) {
         self.until = state.tallies.moves.len();
-        let mut meant: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
         for (at, wish) in self.wishes.iter().enumerate() {
             let namespaces = state.namespaces_of(&wish.term, self.namespace);
             self.compared += weight(wish.term.namespaces.len().max(namespaces.len()));
             for namespace in namespaces {
-                meant.entry(namespace).or_default().push(at);
+                self.meant.entry(namespace).or_default().push(at);
             }
         }
-        for (namespace, wishes) in meant {
-            for pod in state.placed_in(namespace) {
+        let meant = std::mem::take(&mut self.meant);
+        for (namespace, wishes) in &meant {
+            for pod in state.placed_in(*namespace) {
                 let presence = Presence::of(&state.pods.status[pod]);
-                self.count(&state.pods[pod], presence, Sign::Plus, &wishes);
+                self.count(&state.pods[pod], presence, Sign::Plus, wishes);
                 self.looked += 1;
             }
         }
+        self.meant = meant;
     }
 
     /// Takes in what happened since.
@@ -253,15 +260,23 @@ impl Tally {
             return;
         }
         let facts = &state.pods[pod];
-        let means = |wish: &Wish| state.means(&wish.term, self.namespace, facts.namespace);
-        let wishes = self.wishes.iter().enumerate().filter(|(_, wish)| means(wish));
-        let wishes: Vec<usize> = wishes.map(|(at, _)| at).collect();
-        self.count(facts, presence, sign, &wishes);
+        let mut meant = std::mem::take(&mut self.meant);
+        let wishes = meant.entry(facts.namespace).or_insert_with(|| {
+            self.compared += weight(self.wishes.len() * LISTED);
+            let wishes = self.wishes.iter().enumerate();
+            let means = |wish: &Wish| state.means(&wish.term, self.namespace, facts.namespace);
+            wishes.filter(|(_, wish)| means(wish)).map(|(at, _)| at).collect()
+        });
+        if !wishes.is_empty() {
+            self.count(facts, presence, sign, wishes);
+        }
+        self.meant = meant;
     }
 
     /// Counts a pod of a namespace that some wishes mean, or takes it back.
     fn count(&mut self, pod: &PodFacts, presence: Presence, sign: Sign, wishes: &[usize]) {
         let labels = weight(pod.labels.len());
+        self.compared += POD;
         let (mut near, mut found) = (0, Vec::new());
         for at in wishes {
             let wish = &self.wishes[*at];
