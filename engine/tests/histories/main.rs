@@ -20,6 +20,7 @@ mod repeated;
 mod resumed;
 mod rounds;
 mod told_wrong;
+mod wishes;
 
 /// Builds a world from a text in the scenario language; the name of the test is its title.
 fn world(text: &str) -> World {

@@ -12,6 +12,10 @@ use kai_engine::{
 };
 use proptest::prelude::*;
 
+mod wishes;
+
+use wishes::{wishes, wishing};
+
 const NODES: u32 = 5;
 const QUEUES: u32 = 5;
 const GROUPS: u32 = 8;
@@ -124,8 +128,8 @@ fn extras() -> impl Strategy<Value = (i64, bool)> {
 }
 
 fn pod() -> impl Strategy<Value = Delta> {
-    (0..PODS, 0..GROUPS, 0..3_u32, gpu(), 0..4_i64, 0..4_u32, claims(), extras()).prop_map(
-        |(id, group, sub_group, gpu, cpu, state, claims, (backed, aligned))| {
+    (0..PODS, 0..GROUPS, 0..3_u32, gpu(), 0..4_i64, 0..4_u32, claims(), extras(), wishes())
+        .prop_map(|(id, group, sub_group, gpu, cpu, state, claims, (backed, aligned), wishes)| {
             let mut request = resources(cpu * 1000, 0);
             request.add(BACKED, backed);
             let zones = resources(cpu * 1000, 0);
@@ -133,6 +137,7 @@ fn pod() -> impl Strategy<Value = Delta> {
                 Alignment { pod: zones.clone(), concurrent: vec![zones], serial: Vec::new() };
             let alignment = aligned.then(|| Box::new(alignment));
             let shape = Shape { request, gpu, alignment, ..Shape::default() };
+            let shape = wishing(shape, wishes, id + sub_group);
             let state = match state {
                 0 => PodState::Gated,
                 1 => PodState::Succeeded,
@@ -146,12 +151,13 @@ fn pod() -> impl Strategy<Value = Delta> {
                     shape,
                     state,
                     uid: u128::from(id),
+                    namespace: Symbol::new(id % 2),
+                    labels: vec![(Symbol::new(2), Symbol::new(id % 3))],
                     claims,
                     ..Pod::default()
                 }),
             )
-        },
-    )
+        })
 }
 
 /// A pod on a node that reserves a GPU, or shares one that may be reserved: it comes, leaves, and is told again elsewhere.

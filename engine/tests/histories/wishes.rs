@@ -1,0 +1,128 @@
+//! Pods with wishes about other pods: what finding out who they mean costs, in comparisons.
+
+use std::fmt::Write;
+
+use super::*;
+
+/// Nodes with as many pods on each, in a namespace.
+fn company(nodes: u64, pods: u64, namespace: &str) -> World {
+    let mut text = String::from("queues: { theirs: {}, ours: {} }\nnodes:\n");
+    for node in 0..nodes {
+        let _ = writeln!(text, "  node{node:02}: {{ gpus: 8, labels: {{ host: h{node} }} }}");
+    }
+    for pod in 0..nodes * pods {
+        text += if pod == 0 { "groups:\n" } else { "" };
+        let _ = writeln!(
+            text,
+            "  t{pod}: {{ queue: theirs, namespace: {namespace}, labels: {{ app: web }}, on: node{:02} }}",
+            pod % nodes
+        );
+    }
+    world(&text)
+}
+
+/// A wish of one of these kinds in so many terms, each with a selector of its own.
+fn terms(kind: &str, terms: u64) -> String {
+    let term = |number| format!("{{ key: host, labels: {{ app: web|web{number} }} }}");
+    let terms: Vec<String> = (0..terms).map(term).collect();
+    format!("{kind}: [{}]", terms.join(", "))
+}
+
+/// Has a gang wait; the comparisons that planning for it takes.
+fn compared(world: &mut World, what: &str) -> u64 {
+    add(world, &format!("groups: {{ gang: {{ queue: ours, {what} }} }}"));
+    let plan = plan_at(world, 0);
+    assert_eq!(world.cluster.check(), Vec::<String>::new());
+    plan.steps.compared
+}
+
+const KINDS: [&str; 3] = ["prefers", "affinity", "anti_affinity"];
+
+/// Nobody looks at pods of namespaces that the terms do not name.
+#[test]
+fn pods_of_other_namespaces_cost_nothing() {
+    for kind in KINDS {
+        let gang = format!("gpus: 1, {}", terms(kind, 64));
+        let few = compared(&mut company(4, 1, "others"), &gang);
+        let many = compared(&mut company(4, 50, "others"), &gang);
+        // That a namespace is none of theirs is found out once, as far as one of its pods moves.
+        assert!(many <= few + 100, "{kind}: {few} beside few pods, {many} beside many");
+        let own = compared(&mut company(4, 50, "default"), &gang);
+        assert!(own > 200 * 64, "{kind}: {own}");
+    }
+}
+
+/// All pods of a gang are told from one count, which follows what is placed and taken back.
+#[test]
+fn a_gang_counts_whom_it_means_once() {
+    for kind in KINDS {
+        let gang = |pods| format!("pods: {pods}, gpus: 1, {}", terms(kind, 64));
+        let one = compared(&mut company(4, 50, "default"), &gang(1));
+        let ten = compared(&mut company(4, 50, "default"), &gang(10));
+        assert!(ten < 2 * one, "{kind}: {one} for one pod, {ten} for ten");
+    }
+}
+
+/// Terms that differ in their weights alone are compared as one.
+#[test]
+fn equal_terms_are_compared_once() {
+    let wish = |number| format!("{{ weight: {number}, key: host, labels: {{ app: web }} }}");
+    let wishes = |most| (1..=most).map(wish).collect::<Vec<_>>().join(", ");
+    let gang = |most| format!("gpus: 1, prefers: [{}]", wishes(most));
+    let one = compared(&mut company(4, 50, "default"), &gang(1));
+    assert_eq!(compared(&mut company(4, 50, "default"), &gang(64)), one);
+}
+
+/// A pod that fits nowhere is not asked where it would rather be.
+#[test]
+fn what_fits_nowhere_is_not_asked_what_it_prefers() {
+    let gang = format!("gpus: 9, {}", terms("prefers", 64));
+    assert_eq!(compared(&mut company(4, 50, "default"), &gang), 0);
+}
+
+/// Pods that keep others away are compared by their shapes, and with those that are alike once.
+#[test]
+fn a_gang_that_others_may_keep_away_is_compared_once() {
+    let repelled = |pods| {
+        let mut world = company(4, 0, "default");
+        let far = terms("anti_affinity", 64);
+        for pod in 0..4 {
+            let what = format!("queue: theirs, labels: {{ app: db }}, {far}, on: node{pod:02}");
+            add(&mut world, &format!("groups: {{ far{pod}: {{ {what} }} }}"));
+        }
+        compared(&mut world, &format!("pods: {pods}, gpus: 9, labels: {{ app: cache }}"))
+    };
+    let (one, many) = (repelled(1), repelled(50));
+    assert!(one > 0 && many == one, "{one} for one pod, {many} for fifty");
+}
+
+/// Comparisons are steps: who makes the cycle work for its terms leaves the others to the next one.
+#[test]
+fn comparisons_spend_the_steps_of_a_cycle() {
+    let mut world = company(4, 50, "default");
+    world.config.eviction_steps_max = Some(300);
+    for (name, cpu) in [("a", 1), ("b", 2)] {
+        let far = terms("anti_affinity", 64);
+        let what = format!("queue: ours, pods: 2, gpus: 9, cpu: {cpu}, {far}");
+        add(&mut world, &format!("groups: {{ {name}: {{ {what} }} }}"));
+    }
+    let plan = plan_at(&mut world, 0);
+    let steps = plan.steps;
+    assert!(steps.total() >= steps.compared / 64 && steps.compared / 64 > 100, "{steps:?}");
+}
+
+/// Domains of topology spread that another shape has are not worked out again.
+#[test]
+fn shapes_share_the_domains_of_topology_spread() {
+    let spread = |jobs: u64| {
+        let mut world = company(40, 1, "others");
+        for job in 0..jobs {
+            let spread = format!("spread: [{{ key: host, labels: {{ app: job{job} }} }}]");
+            let what = format!("queue: ours, gpus: 1, labels: {{ app: job{job} }}, {spread}");
+            add(&mut world, &format!("groups: {{ j{job}: {{ {what} }} }}"));
+        }
+        plan_at(&mut world, 0).steps.compared
+    };
+    let (one, ten) = (spread(1), spread(10));
+    assert!(one > 40 && ten < 2 * one, "{one} for one shape, {ten} for ten");
+}
