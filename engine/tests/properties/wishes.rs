@@ -23,6 +23,7 @@ pub(crate) fn wishing(
     let term = PodTerm {
         topology_key: Symbol::new(1),
         namespaces: (0..number % 3).map(Symbol::new).collect(),
+        namespace_selector: None,
         selector: selector.clone(),
     };
     let spread = Spread {
