@@ -11,7 +11,7 @@ use crate::{
     evict::{
         Capacity, Pool, VictimSearch, VictimSet,
         nodes_to_drain::Sets,
-        sparing::{Sparing, Tried},
+        sparing::{Spared, Sparing, Tried},
     },
     state::State,
 };
@@ -69,10 +69,11 @@ impl VictimSearch<'_> {
                 return Probed::Spent(Box::new(probe));
             }
             if let Some(mut sparing) = probe.sparing.take() {
-                if let Some(victims) = self.spare(state, &mut sparing) {
-                    return Probed::Found(victims);
+                match self.spare(state, &mut sparing) {
+                    Spared::Looking => probe.sparing = Some(sparing),
+                    Spared::Found(victims) => return Probed::Found(victims),
+                    Spared::Refused => {}
                 }
-                probe.sparing = Some(sparing);
             } else if std::mem::take(&mut probe.is_new) {
                 let short = self.search.demand.short(&probe.held.room, self.search.phase.count());
                 if !probe.known.is_empty() {

@@ -49,6 +49,17 @@ pub(super) enum Tried {
     Sparing(Box<Sparing>),
 }
 
+/// Outcome of looking for victims that may stay.
+#[derive(Debug)]
+pub(super) enum Spared {
+    /// There are others to be looked at.
+    Looking,
+    /// These are needed, and the trial is kept.
+    Found(VictimSet),
+    /// They do not let the pods in.
+    Refused,
+}
+
 impl Sparing {
     fn new(state: &State, search: &SearchState, victims: &VictimSet) -> Self {
         let victims = victims.iter().copied().collect::<VictimSet>().in_order();
@@ -128,17 +139,19 @@ impl VictimSearch<'_> {
         Tried::Sparing(sparing)
     }
 
-    /// Looks whether the victim that was left out last may stay; the victims, evicted, once there is none left to be
-    /// looked at.
-    pub(super) fn spare(&mut self, state: &mut State, sparing: &mut Sparing) -> Option<VictimSet> {
+    /// Looks whether the victim that was left out last may stay; once there is none left to be looked at, the victims are
+    /// evicted. What let the pods in before may not do so again, where the search for their places is bounded.
+    pub(super) fn spare(&mut self, state: &mut State, sparing: &mut Sparing) -> Spared {
         if !self.simulate(state, &sparing.victims, false) {
             sparing.take_back(state, &self.search);
         }
         if sparing.next(state, &self.search) {
-            return None;
+            return Spared::Looking;
         }
-        let kept = self.simulate(state, &sparing.victims, true);
-        assert!(kept, "a set that let all pods in does so again");
-        Some(sparing.victims.clone())
+        if self.simulate(state, &sparing.victims, true) {
+            Spared::Found(sparing.victims.clone())
+        } else {
+            Spared::Refused
+        }
     }
 }
