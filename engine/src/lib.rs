@@ -63,6 +63,7 @@ pub use decided::proof::{EvictionKind, Proof, Shortage};
 pub use decided::remedy::Remedy;
 pub use decided::steps::{Progress, Steps};
 pub use state::Stage;
+pub use state::looks::{DEVICE_LOOKS_MAX, NODE_LOOKS_MAX};
 pub use told::budget::Budget;
 pub use told::claim::{
     Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,

@@ -28,7 +28,7 @@ use crate::{
         split::{Together, split},
     },
     queues::limits,
-    state::{State, device, tree::Member, trial::Trial},
+    state::{State, device, looks::Looks, tree::Member, trial::Trial},
 };
 
 /// Way in which placed pods take room.
@@ -121,6 +121,7 @@ impl<'a> Attempt<'a> {
         self.by_memory =
             self.pods.iter().any(|pod| trial.shapes()[trial.pods()[*pod].shape].gpu_mib > 0);
         limits::affords(trial, self.group, self.ask(trial))?;
+        trial.state().looks = Looks::default();
         let mut nested = trial.nested();
         match self.place_in_order(&mut nested, nodes) {
             Ok(()) => nested.keep(),
@@ -282,6 +283,7 @@ impl<'a> Attempt<'a> {
     /// The best node in an area, the most preferred domains first.
     fn find(&self, trial: &mut Trial<'_>, pod: PodId, area: &Area<'_>) -> Option<Found> {
         let devices = Choice::By(self.config.device_placement);
+        trial.state().looks.forget();
         let Some(tiers) = area.tiers else {
             return best_node(trial.state(), pod, area.nodes, devices);
         };

@@ -19,6 +19,7 @@ pub(crate) mod domains;
 pub(crate) mod fragments;
 pub(crate) mod group_key;
 pub(crate) mod index;
+pub(crate) mod looks;
 pub(crate) mod node_sets;
 pub(crate) mod nominations;
 pub(crate) mod notes;
@@ -51,6 +52,7 @@ use crate::{
         budgets::Budgets,
         changes::Changes,
         claims::Claims,
+        looks::Looks,
         nominations::Nominations,
         shape::Shapes,
         trial::Op,
@@ -93,6 +95,8 @@ pub(crate) struct State {
     pub(crate) nominations: Nominations,
     /// Steps that this cycle took.
     pub(crate) steps: Steps,
+    /// Looks at devices that the attempt to place a group may make.
+    pub(crate) looks: Looks,
 }
 
 /// Stage of a pod between its creation and its end.

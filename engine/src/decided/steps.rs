@@ -4,6 +4,8 @@ use crate::decided::proof::EvictionKind;
 
 /// So many comparisons cost as much as looking at a node.
 const COMPARED: u64 = 64;
+/// Number of looks at devices that cost as much as a step.
+const LOOKS_A_STEP: u64 = 16;
 
 /// Effort of a cycle, in counted steps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -18,6 +20,8 @@ pub struct Steps {
     pub victims: u64,
     /// Sets of victims that were tried.
     pub scenarios: u64,
+    /// Looks at devices that claims would get; 16 of them are a step.
+    pub looks: u64,
     /// Sets of victims that counting refused, so that they were not tried; all sets of a search at once are one. Costs
     /// no step of its own.
     pub filtered: u64,
@@ -30,7 +34,9 @@ pub struct Steps {
 impl Steps {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.groups + self.nodes + self.victims + self.scenarios + self.compared / COMPARED
+        let compared = self.compared / COMPARED;
+        let looks = self.looks / LOOKS_A_STEP;
+        self.groups + self.nodes + self.victims + self.scenarios + compared + looks
     }
 
     /// Counts what came after `before`.
@@ -41,6 +47,7 @@ impl Steps {
             nodes: self.nodes - before.nodes,
             victims: self.victims - before.victims,
             scenarios: self.scenarios - before.scenarios,
+            looks: self.looks - before.looks,
             filtered: self.filtered - before.filtered,
             compared: self.compared - before.compared,
             spent: self.spent,

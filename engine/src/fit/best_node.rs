@@ -24,7 +24,7 @@ use crate::{
         spread, zones,
     },
     queues::limits,
-    state::{State, fragments, shape::ShapeRow},
+    state::{State, fragments, looks::Looks, shape::ShapeRow},
     told::{
         placement::Placement,
         pod::{GpuRequest, Place},
@@ -64,6 +64,7 @@ struct NodeSearch<'c> {
     reaches: bool,
     /// Number of nodes that were looked at.
     looked: u64,
+    looks: Looks,
 }
 
 /// Everything that bounds a search and was found out before it.
@@ -79,8 +80,8 @@ struct Bounds<'w> {
 /// The best node for a waiting pod among `within`, or among all.
 ///
 /// # Cost
-/// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`. What it wishes for
-/// is not asked before there is a node at all.
+/// A few set operations and the nodes that are looked at in vain; these are counted in `steps.nodes`, and the
+/// looks at devices for claims in `steps.looks`. What it wishes for is not asked before there is a node at all.
 pub(crate) fn best_node(
     state: &mut State,
     pod: PodId,
@@ -112,7 +113,11 @@ pub(crate) fn best_node(
     let nominated = search.nominated();
     let is_nominated = nominated.is_some();
     let found = nominated.or_else(|| search.best());
-    state.steps.nodes += search.looked;
+    let (looked, looks) = (search.looked, search.looks);
+    state.steps.nodes += looked;
+    if pod_claims.is_some() {
+        state.count_looks(looks);
+    }
     let prefers = preferences::has_preferences(&state.shapes()[shape]);
     if is_nominated || found.is_none() || !prefers {
         found
@@ -128,14 +133,18 @@ fn preferred(state: &mut State, bounds: &Bounds<'_>, found: Option<Found>) -> Op
     if levels.len() == 1 {
         return found;
     }
-    let mut looked = 0;
+    let (mut looked, mut looks) = (0, state.looks);
     let best = levels.into_iter().find_map(|level| {
-        let mut search = NodeSearch { within: &level, ..bounds.search(state) };
+        let mut search = NodeSearch { within: &level, looks, ..bounds.search(state) };
         let best = search.best();
         looked += 1 + search.looked;
+        looks = search.looks;
         best
     });
     state.steps.nodes += looked;
+    if bounds.pod_claims.is_some() {
+        state.count_looks(looks);
+    }
     best
 }
 
@@ -156,6 +165,7 @@ impl Bounds<'_> {
             span_max: spans(state, shape).then_some(usize::MAX),
             reaches: !state.claims().reaches.is_empty() && !state.shapes()[shape].asks.is_empty(),
             looked: 0,
+            looks: state.looks,
         }
     }
 }
@@ -412,7 +422,9 @@ impl NodeSearch<'_> {
         let devices = filter::devices(state, self.shape, node, self.devices)?;
         let mut reserved = None;
         if let Some(pod_claims) = self.pod_claims {
-            let (held, at) = admit::reservation(state, self.shape, node, pod_claims).ok()?;
+            let looks = &mut self.looks;
+            let held = admit::reservation(state, self.shape, node, pod_claims, looks);
+            let (held, at) = held.ok()?;
             if at == When::Later {
                 has = When::Later;
             }

@@ -2,7 +2,9 @@
 
 pub(crate) mod admit;
 pub(crate) mod choose;
+mod masks;
 pub(crate) mod offer;
 pub(crate) mod pre_filter;
+mod prospects;
 pub(crate) mod standing;
 pub(crate) mod want;

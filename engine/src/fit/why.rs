@@ -22,8 +22,8 @@ use crate::{
         pod_affinity::{self, PodAffinity, pod_affinity},
     },
     queues::limits,
-    state::{State, shape::ShapeRow},
-    told::pod::GpuRequest,
+    state::{State, looks::Looks, shape::ShapeRow},
+    told::{claim::ClaimProblem, pod::GpuRequest},
 };
 
 /// On how many nodes a reason is looked at closer, to see whether it stands alone.
@@ -189,16 +189,22 @@ fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
         unmet.extend(standing::claim_problems(state, pod));
         None
     });
+    if let Some(claim) = state.looks.given_up() {
+        // Whatever else nodes lack, what the search would have found is not known.
+        unmet.push(Misfit::Claim(claim, ClaimProblem::GivenUp));
+    }
     if !unmet.is_empty() {
         return Refusals::everywhere(&unmet, state.nodes().index.ranks().len());
     }
     let pod_affinity = pod_affinity(state, pod);
     let shape = &state.shapes()[id];
+    let mut looks = state.looks;
     let asker = Asker { state, pod, shape, area, pod_affinity, pod_claims };
-    let (tallies, also) = asker.ask();
+    let (tallies, also) = asker.ask(&mut looks);
     let also = also.into_iter().collect();
 
-    let nodes = if names_nodes { asker.refusals() } else { Vec::new() };
+    let nodes = if names_nodes { asker.refusals(&mut looks) } else { Vec::new() };
+    state.count_looks(looks);
     let dominant = dominant(&tallies);
     let named = tallies
         .iter()
@@ -223,7 +229,7 @@ struct Asker<'c> {
 
 impl Asker<'_> {
     /// Counts how often each reason comes first, and what nodes are short of besides.
-    fn ask(&self) -> (BTreeMap<Misfit, Capacity>, BTreeMap<Misfit, u32>) {
+    fn ask(&self, looks: &mut Looks) -> (BTreeMap<Misfit, Capacity>, BTreeMap<Misfit, u32>) {
         let index = &self.state.nodes().index;
         let mut tallies: BTreeMap<Misfit, Capacity> = BTreeMap::new();
         let mut also = BTreeMap::new();
@@ -234,7 +240,7 @@ impl Asker<'_> {
                 None => index.ranks().collect(),
             };
             for rank in all {
-                self.count(rank, &mut tallies, &mut also);
+                self.count(rank, &mut tallies, &mut also, looks);
             }
             return (tallies, also);
         }
@@ -250,7 +256,7 @@ impl Asker<'_> {
             let mut tally = Capacity { witnesses: WITNESSES_MAX, ..Capacity::default() };
             tally.nodes = u32::try_from(few).unwrap_or(u32::MAX);
             tally.alone = witnesses.any(|rank| {
-                tally.behind = self.refusal(rank, Some(short));
+                tally.behind = self.refusal(rank, Some(short), looks);
                 tally.behind.is_none()
             });
             tallies.insert(short, tally);
@@ -264,7 +270,7 @@ impl Asker<'_> {
         }
         for bucket in index.by_gpu(gpus).map(clip) {
             for rank in bucket.iter() {
-                self.count(rank, &mut tallies, &mut also);
+                self.count(rank, &mut tallies, &mut also, looks);
             }
         }
         (tallies, also)
@@ -306,8 +312,9 @@ impl Asker<'_> {
         rank: Rank,
         tallies: &mut BTreeMap<Misfit, Capacity>,
         also: &mut BTreeMap<Misfit, u32>,
+        looks: &mut Looks,
     ) {
-        let misfit = self.refusal(rank, None).unwrap_or(Misfit::PodSlots);
+        let misfit = self.refusal(rank, None, looks).unwrap_or(Misfit::PodSlots);
         if matches!(misfit, Misfit::Short(_) | Misfit::Device) {
             self.count_others(rank, misfit, also);
         }
@@ -319,13 +326,13 @@ impl Asker<'_> {
         }
         if !tally.alone && tally.witnesses < WITNESSES_MAX {
             tally.witnesses += 1;
-            tally.behind = self.refusal(rank, Some(misfit));
+            tally.behind = self.refusal(rank, Some(misfit), looks);
             tally.alone = tally.behind.is_none();
         }
     }
 
     /// Says why a node is not for the pod: the first reason in the order of evaluation, but for one.
-    fn refusal(&self, rank: Rank, lifted: Option<Misfit>) -> Option<Misfit> {
+    fn refusal(&self, rank: Rank, lifted: Option<Misfit>, looks: &mut Looks) -> Option<Misfit> {
         let Self { state, shape, .. } = self;
         let index = &state.nodes().index;
         let node = index.node(rank);
@@ -363,11 +370,13 @@ impl Asker<'_> {
                 let pod_affinity = self.pod_affinity.as_ref()?;
                 stands(pod_affinity::joins(state, shape, pod_affinity, node).err()?)
             })
-            .or_else(|| if has_room { self.late_refusal(node).and_then(stands) } else { None })
+            .or_else(
+                || if has_room { self.late_refusal(node, looks).and_then(stands) } else { None },
+            )
     }
 
     /// Finds reasons that count only where everything else fits.
-    fn late_refusal(&self, node: NodeId) -> Option<Misfit> {
+    fn late_refusal(&self, node: NodeId, looks: &mut Looks) -> Option<Misfit> {
         let Self { state, shape, .. } = self;
         if matches!(shape.facts.gpu, GpuRequest::Mig(_)) && best_node::has_legacy_mig(state, node) {
             return Some(Misfit::BesideLegacyMig);
@@ -377,7 +386,7 @@ impl Asker<'_> {
             return Some(Misfit::PodSlots);
         }
         let pod_claims = self.pod_claims.as_ref()?;
-        admit::reservation(state, shape, node, pod_claims).err()
+        admit::refusal(state, shape, node, pod_claims, looks)
     }
 }
 

@@ -255,6 +255,10 @@ pub enum ClaimProblem {
     Unselected(Unselected),
     /// The claims of the pod are bound to different nodes.
     Apart,
+    /// Its requests and constraints go together in more ways than are tried: more than
+    /// [`NODE_LOOKS_MAX`](crate::NODE_LOOKS_MAX) looks at devices on a node, or
+    /// [`DEVICE_LOOKS_MAX`](crate::DEVICE_LOOKS_MAX) in all, found none and showed of none that there are none.
+    GivenUp,
 }
 
 /// Request of a pod through one claim: a part of its shape.

@@ -1,7 +1,8 @@
 //! Devices of claims through histories that a scenario does not tell.
 
 use kai_engine::{
-    Claim, Holds, Misfit, Reach, ReachId, Requirement, SliceDevice, Unsupported, Why,
+    Claim, ClaimProblem, DEVICE_LOOKS_MAX, Holds, Misfit, Reach, ReachId, Requirement, SliceDevice,
+    Unsupported, Why,
 };
 
 use super::*;
@@ -128,4 +129,85 @@ fn a_gang_waits_for_all_of_its_volumes() {
     facts.claims = vec![claims[0]];
     world.tell(Delta::Pod(second, Box::new(facts)));
     assert_eq!(decide(&mut world, 1), ["place pair-0..1 on node0[nic]"]);
+}
+
+/// Nodes of 40 devices that draw from one counter of 12 each: whether 13 of them are there together is found out by trying.
+fn drawing(nodes: usize, more: &str) -> World {
+    let devices = |at: usize| format!("nic: {{ count: 40, draws: {{ c{at}: 1 }} }}");
+    let node = |at| format!("node{at:03}: {{ cpu: 8, devices: {{ {} }} }}", devices(at));
+    let nodes: Vec<String> = (0..nodes).map(node).collect();
+    let counters: Vec<String> = (0..nodes.len()).map(|at| format!("c{at}: 12")).collect();
+    world(&format!(
+        "counters: {{ {} }}\n\
+         nodes: {{ {} }}\n\
+         queues: {{ q: {{ quota: unlimited }} }}\n\
+         device_classes: {{ nic: {{}} }}\n\
+         groups: {{ hard: {{ queue: q, templates: [nic*13] }}{more} }}",
+        counters.join(", "),
+        nodes.join(", "),
+    ))
+}
+
+/// A search for devices that takes nothing to an end is given up once for all nodes: others cost what looking at them
+/// does. Its group says so, waits as others do, and keeps nobody else from their devices.
+#[test]
+fn a_search_for_devices_that_comes_to_no_end_costs_the_same_on_many_nodes() {
+    let looks_max = u64::from(DEVICE_LOOKS_MAX);
+    for nodes in [20, 200] {
+        let mut world = drawing(nodes, ", easy: { queue: q, templates: [nic*12] }");
+        let hard = claim(&mut world, "hard");
+        let plan = plan_at(&mut world, 0);
+        let looks = plan.steps.looks;
+        // 40 devices and their draws are looked at on each node, once for 13 of them.
+        let each = 40 * 2 * 13 * nodes as u64;
+        assert!(looks > looks_max && looks < looks_max + each, "{nodes} nodes: {looks}");
+        assert!(plan.steps.total() > looks / 20, "they are steps");
+        let place = changes(&world, &plan);
+        assert!(place.len() == 1 && place[0].starts_with("place easy on node"), "{place:?}");
+        let Some(Why::NoRoom(why)) = world.cluster.verdict(group(&world, "hard")) else {
+            panic!("it waits for room")
+        };
+        assert_eq!(why.dominant, Misfit::Claim(hard, ClaimProblem::GivenUp));
+        assert_eq!(plan_at(&mut world, 1).steps.looks, 0, "it waits until room grows");
+        add(&mut world, "nodes: { more: { cpu: 8 } }");
+        let again = plan_at(&mut world, 2).steps.looks;
+        assert!(again > 0 && again <= looks, "{again}");
+    }
+}
+
+/// Once searches on other nodes used up all looks, a claim finds devices where none compete.
+#[test]
+fn a_node_where_no_wants_compete_is_found_after_many_where_they_do() {
+    let mut world = drawing(40, "");
+    add(
+        &mut world,
+        "counters: { roomy: 13 }\n\
+         nodes: { zzz: { cpu: 8, devices: { nic: { count: 13, draws: { roomy: 1 } } } } }",
+    );
+    let place = decide(&mut world, 0);
+    assert!(place.len() == 1 && place[0].starts_with("place hard on zzz"), "{place:?}");
+}
+
+/// Requests of one kind are not tried in all their orders, and conditions that no devices meet are seen by counting.
+#[test]
+fn what_counting_refuses_is_not_searched_for() {
+    let requests = ["nic*1"; 12].join(" + ");
+    for (condition, devices) in
+        [("distinct", "\"nic@a\": 16"), ("alike", "\"nic@a\": 8, \"nic@b\": 8")]
+    {
+        let mut world = world(&format!(
+            "nodes: {{ node0..49: {{ cpu: 8, devices: {{ {devices} }} }} }}\n\
+             queues: {{ q: {{ quota: unlimited }} }}\n\
+             device_classes: {{ nic: {{}} }}\n\
+             groups: {{ g: {{ queue: q, templates: [\"{requests} {condition}\"] }} }}"
+        ));
+        let plan = plan_at(&mut world, 0);
+        assert_eq!(changes(&world, &plan), ["idle"]);
+        let Some(Why::NoRoom(why)) = world.cluster.verdict(group(&world, "g")) else {
+            panic!("it waits for room")
+        };
+        assert_eq!(&*why.misfits, &[(Misfit::Devices, 50)][..]);
+        // Nodes are looked at once for a place, and twice at most to say why.
+        assert!(plan.steps.looks < 3 * 50 * 12 * 16, "{condition}: {}", plan.steps.looks);
+    }
 }

@@ -217,6 +217,12 @@ pub(super) fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
              than the API's limit of {}: write a shorter one",
             crate::cel::COST_MAX
         ),
+        ClaimProblem::GivenUp => format!(
+            "the search for the devices of resource claim {claim} was given up after {} looks at devices of a node, or {} \
+             in all: ask for like devices in one request with a count, or constrain fewer requests",
+            kai_engine::NODE_LOOKS_MAX,
+            kai_engine::DEVICE_LOOKS_MAX
+        ),
         ClaimProblem::Apart => {
             format!("resource claim {claim} is bound to another node than another claim")
         }

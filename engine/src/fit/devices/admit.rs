@@ -15,7 +15,7 @@ use crate::{
         },
         zones,
     },
-    state::{State, shape::ShapeRow},
+    state::{State, looks::Looks, shape::ShapeRow, slices::SliceRow},
     told::{
         claim::{Claimed, DeviceCount, DeviceMatch},
         pod::Reserved,
@@ -37,47 +37,95 @@ struct Needs {
     later: bool,
 }
 
+impl Needs {
+    /// Works out what a pod needs of a node's devices.
+    fn of(
+        state: &State,
+        shape: &ShapeRow,
+        node: NodeId,
+        pod_claims: &PodClaims,
+    ) -> Result<Self, Misfit> {
+        let mut needs = Self::default();
+        stand_in(state, shape, node, pod_claims, &mut needs)?;
+        for (claim, standing) in &pod_claims.claims {
+            need(state, *claim, *standing, node, &mut needs)?;
+        }
+        Ok(needs)
+    }
+
+    /// Devices for the wants, and whether they can be had now; none where they cannot be had together.
+    fn choose(
+        &self,
+        state: &State,
+        node: NodeId,
+        looks: &mut Looks,
+    ) -> Option<(Vec<Claimed>, When)> {
+        let reached = offer::reached_devices(state, node);
+        let offer = offer(state, node, &reached);
+        let (wants, alikes) = (&self.wants, &self.alikes);
+        if let Some(chosen) = choose(offer, wants, alikes, looks) {
+            return Some((chosen, When::Now));
+        }
+        let later = offer.later(&self.stays);
+        if !later.differs() {
+            return None;
+        }
+        choose(later, wants, alikes, looks).map(|chosen| (chosen, When::Later))
+    }
+}
+
+/// The devices that a node offers, with those that it reaches.
+fn offer<'c>(state: &'c State, node: NodeId, reached: &'c [&'c SliceRow]) -> Offer<'c> {
+    let rows = state.nodes().slices.get(node).map_or(&[][..], Vec::as_slice);
+    Offer::new(rows, reached, &state.claims().counters)
+}
+
 /// Works out what a pod would hold of a node's devices and zones, and whether it could have it now.
 pub(crate) fn reservation(
     state: &State,
     shape: &ShapeRow,
     node: NodeId,
     pod_claims: &PodClaims,
+    looks: &mut Looks,
 ) -> Result<(Option<Box<Reserved>>, When), Misfit> {
-    let mut needs = Needs::default();
-    stand_in(state, shape, node, pod_claims, &mut needs)?;
-    for (claim, standing) in &pod_claims.claims {
-        need(state, *claim, *standing, node, &mut needs)?;
-    }
+    let mut needs = Needs::of(state, shape, node, pod_claims)?;
     let mut room = if needs.later { When::Later } else { When::Now };
-    let mut claims = needs.given;
     if !needs.wants.is_empty() {
-        let rows = state.nodes().slices.get(node).map_or(&[][..], Vec::as_slice);
-        let (wants, alikes) = (&needs.wants, &needs.alikes);
-        let reached = offer::reached_devices(state, node);
-        let offer = Offer::new(rows, &reached, &state.claims().counters);
-        let chosen = choose(offer, wants, alikes).or_else(|| {
+        let (chosen, at) = needs.choose(state, node, looks).ok_or(Misfit::Devices)?;
+        needs.given.extend(chosen);
+        if at == When::Later {
             room = When::Later;
-            choose(offer.later(&needs.stays), wants, alikes)
-        });
-        claims.extend(chosen.ok_or_else(|| lacking(state, offer.later(&needs.stays), wants))?);
+        }
     }
     let (zones, at) = zones::zones_for(state, shape, node)?;
     if at == When::Later {
         room = When::Later;
     }
-    let reserved = Reserved { claims, lanes: needs.lanes, zones };
+    let reserved = Reserved { claims: needs.given, lanes: needs.lanes, zones };
     Ok(((!reserved.is_empty()).then(|| Box::new(reserved)), room))
 }
 
-/// Says what of a node does not do for some wants: its volumes, where these alone cannot be had, else its devices.
-fn lacking(state: &State, offer: Offer<'_>, wants: &[Want]) -> Misfit {
-    let is_volume = |want: &&Want| want.claim.is_some_and(|claim| is_volume(state, claim));
-    let volumes: Vec<Want> = wants.iter().filter(is_volume).copied().collect();
-    if volumes.is_empty() || choose(offer, &volumes, &[]).is_some() {
-        return Misfit::Devices;
+/// Says why a node has no devices or zones for a pod: of what it lacks its volumes, where these alone cannot be had.
+pub(crate) fn refusal(
+    state: &State,
+    shape: &ShapeRow,
+    node: NodeId,
+    pod_claims: &PodClaims,
+    looks: &mut Looks,
+) -> Option<Misfit> {
+    let misfit = reservation(state, shape, node, pod_claims, looks).err()?;
+    if misfit != Misfit::Devices {
+        return Some(misfit);
     }
-    Misfit::VolumeUnbound
+    let needs = Needs::of(state, shape, node, pod_claims).ok()?;
+    let is_volume = |want: &&Want| want.claim.is_some_and(|claim| is_volume(state, claim));
+    let volumes: Vec<Want> = needs.wants.iter().filter(is_volume).copied().collect();
+    let reached = offer::reached_devices(state, node);
+    let later = offer(state, node, &reached).later(&needs.stays);
+    if volumes.is_empty() || choose(later, &volumes, &[], looks).is_some() {
+        return Some(Misfit::Devices);
+    }
+    Some(Misfit::VolumeUnbound)
 }
 
 fn is_volume(state: &State, claim: ClaimId) -> bool {

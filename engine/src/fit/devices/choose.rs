@@ -1,17 +1,15 @@
-//! Picks devices of a node for requests: a search with backtracking over few devices.
+//! Picks devices of a node for requests: a search with backtracking over few devices, within a budget.
 
 use crate::{
     base::ids::{ClaimId, Symbol},
     fit::devices::{
         offer::{Offer, Pick},
+        prospects::Prospects,
         want::Want,
     },
-    state::slices::SliceRow,
+    state::{looks::Looks, slices::SliceRow},
     told::claim::{Claimed, DeviceCount, DeviceMatch},
 };
-
-/// Number of devices that one search may look at before it gives up.
-const LOOKS_MAX: u32 = 20_000;
 
 /// A condition on the values of an attribute that the devices of some requests of a claim must have.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,15 +25,31 @@ impl Alike {
     }
 }
 
-/// Devices for all wants, the first in the order of the node that do; none where there are none. Of alternatives the
-/// first that can be had is taken, those of earlier wants first.
+/// Devices for all wants, the first in the order of the node that do; none where there are none, or where the looks ran
+/// out before any were found. Of alternatives the first that can be had is taken, those of earlier wants first.
+///
+/// Devices are picked one after the other first, with nothing taken back, which does where no two wants compete. Where it
+/// does not, counting may show that nothing does; else what was picked is taken back step by step, with the same counting
+/// after each pick.
 ///
 /// # Cost
-/// The number of devices where no two wants compete; at most 20,000 looks.
-pub(crate) fn choose(offer: Offer<'_>, wants: &[Want], alikes: &[Alike]) -> Option<Vec<Claimed>> {
+/// The number of wants times devices where no two wants compete, or too few devices are free; else what [`Looks`] allow.
+pub(crate) fn choose(
+    offer: Offer<'_>,
+    wants: &[Want],
+    alikes: &[Alike],
+    looks: &mut Looks,
+) -> Option<Vec<Claimed>> {
+    looks.begin();
     let admin = wants.iter().any(|want| want.admin);
-    let mut search = DeviceSearch { offer, alikes, admin, looks: 0 };
-    search.settle(wants, &mut Vec::with_capacity(wants.len()))
+    let alternatives = wants.iter().any(|want| want.instead);
+    let mut search = DeviceSearch { offer, alikes, admin, alternatives, looks };
+    let found = search.settle(wants, &mut Vec::with_capacity(wants.len()));
+    if found.is_none() && looks.are_out() {
+        let constrained = alikes.iter().find_map(|alike| alike.claim);
+        looks.give_up(constrained.or_else(|| wants.iter().find_map(|want| want.claim)));
+    }
+    found
 }
 
 /// Everything that all attempts have in common.
@@ -44,20 +58,27 @@ struct DeviceSearch<'a> {
     alikes: &'a [Alike],
     /// True if some want may have devices whoever has them.
     admin: bool,
-    looks: u32,
+    /// True if some want stands in for another.
+    alternatives: bool,
+    looks: &'a mut Looks,
 }
 
 impl DeviceSearch<'_> {
     /// Settles on one of the alternatives of each want that is left, then tries those that were settled on.
     fn settle(&mut self, left: &[Want], settled: &mut Vec<Want>) -> Option<Vec<Claimed>> {
+        if !self.alternatives {
+            return self.attempt(left);
+        }
         if left.is_empty() {
             return self.attempt(settled);
         }
         let count = 1 + left[1..].iter().take_while(|want| want.instead).count();
         for want in &left[..count] {
-            self.looks += 1;
-            if self.looks > LOOKS_MAX {
+            if !self.looks.descend(1 + self.offer.len()) {
                 return None;
+            }
+            if !self.may_have(want) {
+                continue;
             }
             settled.push(*want);
             let found = self.settle(&left[count..], settled);
@@ -69,37 +90,40 @@ impl DeviceSearch<'_> {
         None
     }
 
-    fn attempt(&mut self, wants: &[Want]) -> Option<Vec<Claimed>> {
-        let offer = self.offer;
-        let slots = slots(offer, wants)?;
-        let stays: Vec<Pick<'_>> = offer.stays().collect();
-        let mut taken = vec![false; offer.len()];
-        for Pick { want, at } in &stays {
-            taken[*at] |= takes(want, offer.row(*at));
+    /// Tells whether enough devices are open for a want where nothing else is picked.
+    fn may_have(&self, want: &Want) -> bool {
+        let stays: Vec<Pick<'_>> = self.offer.stays().collect();
+        let of = self.offer.iter().enumerate().filter(|(_, row)| row.is_of(want.class));
+        let (mut all, mut open) = (0, 0);
+        for (at, row) in of {
+            let pick = Pick { want, at };
+            all += 1;
+            open += u32::from(self.offer.is_open(row, pick, stays.iter().copied()));
         }
-        let mut choice = Choice {
-            wants,
-            slots,
-            stays,
-            taken,
-            picked: Vec::new(),
-            values: vec![None; self.alikes.len()],
-            search: self,
-        };
-        choice.fill().then(|| {
-            let mut claimed: Vec<Claimed> = choice
-                .slots
-                .iter()
-                .zip(&choice.picked)
-                .map(|(want, device)| Claimed {
-                    claim: wants[*want].claim,
-                    request: wants[*want].request,
-                    device: offer.row(*device).facts.id,
-                })
-                .collect();
-            claimed.sort_by_key(|claimed| (claimed.claim, claimed.request));
-            claimed
-        })
+        match want.count {
+            DeviceCount::Exactly(count) => open >= count,
+            DeviceCount::All { .. } => all > 0 && open == all,
+        }
+    }
+
+    fn attempt(&mut self, wants: &[Want]) -> Option<Vec<Claimed>> {
+        let slots = slots(self.offer, wants)?;
+        // Whom a condition covers is asked once for each pair.
+        if !self.looks.descend(wants.len() * self.alikes.len() / 8) {
+            return None;
+        }
+        let mut choice = Choice::new(self, wants, slots);
+        if choice.fill() {
+            return Some(choice.claimed());
+        }
+        if choice.is_hopeless
+            || !choice.search.looks.may_count(wants.len() * choice.search.offer.len())
+        {
+            return None;
+        }
+        choice.look_ahead();
+        choice.prospects.as_ref()?;
+        choice.fill().then(|| choice.claimed())
     }
 }
 
@@ -130,14 +154,16 @@ fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
 }
 
 /// Tells whether nobody else may have a device beside a want.
-fn takes(want: &Want, row: &SliceRow) -> bool {
+pub(super) fn takes(want: &Want, row: &SliceRow) -> bool {
     !want.admin && row.facts.shares.is_none()
 }
 
 /// One attempt, with one of the alternatives of each want.
-struct Choice<'s, 'a> {
+struct Choice<'s, 'a, 'w> {
     search: &'s mut DeviceSearch<'a>,
-    wants: &'s [Want],
+    wants: &'w [Want],
+    /// Per want the conditions that cover it; empty where there are no conditions.
+    covering: Vec<Vec<usize>>,
     /// One entry a device to find: the want it is for.
     slots: Vec<usize>,
     /// Devices that other claims of the pod keep.
@@ -146,24 +172,102 @@ struct Choice<'s, 'a> {
     picked: Vec<usize>,
     /// Per attribute that must be alike: the value that all must have, with the depth at which it was chosen.
     values: Vec<Option<(Symbol, usize)>>,
+    /// What is left for wants; none while nothing is taken back.
+    prospects: Option<Prospects>,
+    /// True if nothing more is to be tried.
+    is_over: bool,
+    /// True if no device does for the first slot.
+    is_hopeless: bool,
 }
 
-impl Choice<'_, '_> {
+impl<'s, 'a, 'w> Choice<'s, 'a, 'w> {
+    fn new(search: &'s mut DeviceSearch<'a>, wants: &'w [Want], slots: Vec<usize>) -> Self {
+        let offer = search.offer;
+        let stays: Vec<Pick<'_>> = offer.stays().collect();
+        let mut taken = vec![false; offer.len()];
+        for Pick { want, at } in &stays {
+            taken[*at] |= takes(want, offer.row(*at));
+        }
+        let of = |want: &Want| {
+            let covers = search.alikes.iter().enumerate().filter(|(_, alike)| alike.covers(want));
+            covers.map(|(at, _)| at).collect()
+        };
+        let constrained = if search.alikes.is_empty() { &[][..] } else { wants };
+        Self {
+            covering: constrained.iter().map(of).collect(),
+            values: vec![None; search.alikes.len()],
+            search,
+            wants,
+            slots,
+            stays,
+            taken,
+            picked: Vec::new(),
+            prospects: None,
+            is_over: false,
+            is_hopeless: false,
+        }
+    }
+
+    /// The devices that were picked.
+    fn claimed(&self) -> Vec<Claimed> {
+        let mut claimed: Vec<Claimed> = self
+            .slots
+            .iter()
+            .zip(&self.picked)
+            .map(|(want, device)| Claimed {
+                claim: self.wants[*want].claim,
+                request: self.wants[*want].request,
+                device: self.search.offer.row(*device).facts.id,
+            })
+            .collect();
+        claimed.sort_by_key(|claimed| (claimed.claim, claimed.request));
+        claimed
+    }
+
+    /// Counts what is left for each want, unless that shows that the devices do not do.
+    fn look_ahead(&mut self) {
+        let offer = self.search.offer;
+        self.covering.resize(self.wants.len(), Vec::new());
+        let mut prospects = Prospects::new(offer, self.wants, &self.covering, self.search.alikes);
+        for (want, ask) in self.wants.iter().enumerate() {
+            if !prospects.is_first(want) {
+                continue;
+            }
+            if !self.search.looks.descend(offer.len()) {
+                return;
+            }
+            let is_open = |at: usize, row: &SliceRow| {
+                let value = |of: &usize| row.attribute(self.search.alikes[*of].of.attribute);
+                row.is_of(ask.class)
+                    && self.is_open(ask, at, row)
+                    && self.covering[want].iter().all(|of| value(of).is_some())
+            };
+            for (at, _) in offer.iter().enumerate().filter(|(at, row)| is_open(*at, row)) {
+                prospects.open(want, at);
+            }
+        }
+        for want in &self.slots {
+            prospects.expect(*want);
+        }
+        let is_viable = prospects.is_viable(None);
+        if self.search.looks.descend(prospects.take_cost()) && is_viable {
+            self.is_over = false;
+            self.prospects = Some(prospects);
+        }
+    }
+
     /// Fills the slots from the next one on.
     fn fill(&mut self) -> bool {
         let depth = self.picked.len();
         let Some(&want) = self.slots.get(depth) else { return true };
-        // Devices of one want are interchangeable: they are tried in ascending order only.
-        let same = depth > 0 && self.slots[depth - 1] == want;
-        let from = if same { self.picked[depth - 1] + 1 } else { 0 };
         let offer = self.search.offer;
         let ask = &self.wants[want];
-        for (at, row) in offer.iter().enumerate().skip(from) {
-            self.search.looks += 1;
-            if self.search.looks > LOOKS_MAX {
+        for (at, row) in offer.iter().enumerate().skip(self.from(depth, want)) {
+            let is_of = row.is_of(ask.class);
+            if !self.look(if is_of { self.weight(row) } else { 1 }) {
                 return false;
             }
-            if !row.is_of(ask.class) || !self.is_open(ask, at, row) {
+            if !is_of || !self.is_open(ask, at, row) {
                 continue;
             }
             if !self.agrees(want, row, depth) {
@@ -172,14 +276,82 @@ impl Choice<'_, '_> {
             let is_taken = takes(ask, row);
             self.taken[at] |= is_taken;
             self.picked.push(at);
-            if self.fill() {
+            if self.is_viable(want, at) && self.fill() {
                 return true;
+            }
+            if let Some(prospects) = &mut self.prospects {
+                prospects.put_back(want, at, row);
             }
             self.picked.pop();
             self.taken[at] &= !is_taken;
             self.forget(depth);
+            if self.is_over {
+                return false;
+            }
+        }
+        if self.prospects.is_none() {
+            // Nothing is taken back before what is left was counted.
+            self.is_over = true;
+            self.is_hopeless = depth == 0;
         }
         false
+    }
+
+    /// Gives the first device that is looked at for a slot. Devices of one want are interchangeable, and those of wants
+    /// that are alike: they are tried in ascending order only, in which the first that do come first.
+    fn from(&self, depth: usize, want: usize) -> usize {
+        if depth > 0 && self.slots[depth - 1] == want {
+            return self.picked[depth - 1] + 1;
+        }
+        let Some(prospects) = &self.prospects else { return self.first_as_before(depth, want) };
+        let Some(twin) = prospects.twin(want) else { return 0 };
+        let mut of = self.slots.iter().zip(&self.picked).filter(|(of, _)| **of == twin);
+        // Where a device may go to both, the two may begin with the same.
+        let from = if prospects.is_exclusive() {
+            of.next_back().map(|(_, at)| at + 1)
+        } else {
+            of.next().map(|(_, at)| *at)
+        };
+        from.unwrap_or(0)
+    }
+
+    /// Gives the first device that is looked at for a want while nothing is taken back: what was refused to one just before
+    /// that is like it is refused to it.
+    fn first_as_before(&self, depth: usize, want: usize) -> usize {
+        let Some(before) = depth.checked_sub(1).map(|last| self.slots[last]) else { return 0 };
+        let is_like = self.wants[before].is_like(&self.wants[want])
+            && self.covering.get(before) == self.covering.get(want);
+        let first = self.slots.iter().position(|of| *of == before).filter(|_| is_like);
+        first.map_or(0, |first| self.picked[first])
+    }
+
+    /// Counts a look, of so many plain ones; says whether it may be made.
+    fn look(&mut self, weight: usize) -> bool {
+        let looks = &mut *self.search.looks;
+        let may = match self.prospects {
+            None => looks.descend(weight),
+            Some(_) => looks.search(weight),
+        };
+        self.is_over |= !may;
+        may
+    }
+
+    /// Says what a look at a device costs, in looks at one that is nobody's or somebody's.
+    fn weight(&self, row: &SliceRow) -> usize {
+        if row.is_plain() && !self.search.admin {
+            return 1;
+        }
+        1 + (self.picked.len() + self.stays.len()) * (1 + row.facts.draws.len())
+    }
+
+    /// Notes what was picked last; tells whether what is left may do for all other wants.
+    fn is_viable(&mut self, want: usize, at: usize) -> bool {
+        let Some(prospects) = &mut self.prospects else { return true };
+        let row = self.search.offer.row(at);
+        prospects.pick(want, at, row);
+        let is_viable = prospects.is_viable(Some((want, at)));
+        let cost = prospects.take_cost();
+        self.look(cost) && is_viable
     }
 
     /// Tells whether a device may be picked beside what was picked before.
@@ -197,22 +369,21 @@ impl Choice<'_, '_> {
 
     /// Tells whether a device goes with the values that were chosen before; chooses where none was.
     fn agrees(&mut self, want: usize, row: &SliceRow, depth: usize) -> bool {
-        let alikes = self.search.alikes;
-        for (at, alike) in alikes.iter().enumerate() {
-            if !alike.covers(&self.wants[want]) {
-                continue;
-            }
+        for of in 0..self.covering.get(want).map_or(0, Vec::len) {
+            let at = self.covering[want][of];
+            let alike = &self.search.alikes[at];
             let value = row.attribute(alike.of.attribute);
             let agrees = match (self.values[at], value) {
                 (_, None) => false,
-                (_, Some(value)) if alike.of.distinct => !self.has(alike, value),
+                (_, Some(value)) if alike.of.distinct => !self.has(at, value),
                 (Some((chosen, _)), Some(value)) => chosen == value,
                 (None, Some(value)) => {
                     self.values[at] = Some((value, depth));
                     true
                 }
             };
-            if !agrees {
+            let cost = if alike.of.distinct { 1 + self.picked.len() / 4 } else { 1 };
+            if !agrees || !self.look(cost) {
                 self.forget(depth);
                 return false;
             }
@@ -221,11 +392,12 @@ impl Choice<'_, '_> {
     }
 
     /// Tells whether a device that was picked already has this value.
-    fn has(&self, alike: &Alike, value: Symbol) -> bool {
+    fn has(&self, alike: usize, value: Symbol) -> bool {
+        let attribute = self.search.alikes[alike].of.attribute;
         let mut picked = self.slots.iter().zip(&self.picked);
         picked.any(|(want, at)| {
             let device = self.search.offer.row(*at);
-            alike.covers(&self.wants[*want]) && device.attribute(alike.of.attribute) == Some(value)
+            self.covering[*want].contains(&alike) && device.attribute(attribute) == Some(value)
         })
     }
 
@@ -240,183 +412,6 @@ impl Choice<'_, '_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Alike, Want, choose};
-    use crate::{
-        base::ids::{ClaimId, Column, CounterId, DeviceClassId, SliceDeviceId, Symbol},
-        fit::devices::offer::Offer,
-        state::slices::{CounterRow, SliceRow},
-        told::claim::{Claimed, DeviceCount, DeviceMatch, Shares, SliceDevice},
-    };
-
-    /// Devices as `classes/value`, `!` in front of one that is taken; wants as `class*count`, `|` in front of one that
-    /// stands in for the one before. Values may have to be alike (true) or distinct (false).
-    fn check(devices: &[&str], wants: &[&str], alike: Option<bool>, expect: Option<&[u32]>) {
-        let class = |letter: char| DeviceClassId::new(u32::from(letter));
-        let rows: Vec<SliceRow> = (0..)
-            .zip(devices)
-            .map(|(id, text)| {
-                let (classes, value) = text.split_once('/').unwrap_or((text, "x"));
-                let classes = classes.trim_start_matches('!').chars().map(class).collect();
-                let value = Symbol::new(u32::from(value.as_bytes()[0]));
-                let mut row = SliceRow::new(SliceDevice {
-                    attributes: Box::new([(Symbol::new(1), value)]),
-                    ..SliceDevice::new(SliceDeviceId::new(id), true, classes)
-                });
-                row.held = u32::from(text.starts_with('!'));
-                row
-            })
-            .collect();
-        let wants: Vec<Want> = (0..)
-            .zip(wants)
-            .map(|(request, text)| {
-                let plain = text.trim_start_matches('|');
-                Want {
-                    claim: Some(ClaimId::new(0)),
-                    request,
-                    class: class(plain.chars().next().expect("a want has a class")),
-                    count: match &plain[2..] {
-                        "all" => DeviceCount::All { most: 2 },
-                        count => DeviceCount::Exactly(count.parse().expect("a want has a count")),
-                    },
-                    instead: text.starts_with('|'),
-                    admin: false,
-                }
-            })
-            .collect();
-        let attribute = Symbol::new(1);
-        let of = |alike: bool| DeviceMatch { requests: Vec::new(), attribute, distinct: !alike };
-        let alikes: Vec<Alike> =
-            alike.map(|alike| Alike { claim: wants[0].claim, of: of(alike) }).into_iter().collect();
-        let counters = Column::default();
-        let found = choose(Offer::new(&rows, &[], &counters), &wants, &alikes);
-        let found = found.map(|claimed| claimed.iter().map(|one| one.device).collect::<Vec<_>>());
-        let expect = expect.map(|ids| ids.iter().copied().map(SliceDeviceId::new).collect());
-        assert_eq!(found, expect, "{devices:?} {wants:?}");
-    }
-
-    #[test]
-    fn devices_are_chosen_for_all_requests_or_for_none() {
-        check(&["a", "a"], &["a*1"], None, Some(&[0]));
-        check(&["!a", "a"], &["a*1"], None, Some(&[1]));
-        check(&["a", "a"], &["a*3"], None, None);
-        check(&["a", "b"], &["b*1"], None, Some(&[1]));
-        // The first request leaves the only device that the second can have.
-        check(&["ab", "a"], &["a*1", "b*1"], None, Some(&[1, 0]));
-        check(&["a", "a", "b"], &["a*all"], None, Some(&[0, 1]));
-        check(&["a", "!a"], &["a*all"], None, None);
-        check(&["b"], &["a*all"], None, None);
-        // Two of one value, where the first device has none like it.
-        check(&["a/x", "a/y", "a/y"], &["a*2"], Some(true), Some(&[1, 2]));
-        check(&["a/x", "b/y", "b/x"], &["a*1", "b*1"], Some(true), Some(&[0, 2]));
-        check(&["a/x", "b/y"], &["a*1", "b*1"], Some(true), None);
-    }
-
-    /// A device of class `a`.
-    fn device(id: u32) -> SliceDevice {
-        SliceDevice::new(SliceDeviceId::new(id), false, Box::new([DeviceClassId::new(0)]))
-    }
-
-    /// A want of one device of class `a` for a claim.
-    fn want(claim: u32, request: u16) -> Want {
-        Want {
-            claim: Some(ClaimId::new(claim)),
-            request,
-            class: DeviceClassId::new(0),
-            count: DeviceCount::Exactly(1),
-            instead: false,
-            admin: false,
-        }
-    }
-
-    fn ids(found: Option<Vec<Claimed>>) -> Option<Vec<u32>> {
-        let id = |one: &Claimed| (0..9).find(|id| SliceDeviceId::new(*id) == one.device);
-        found.map(|found| found.iter().filter_map(id).collect())
-    }
-
-    #[test]
-    fn devices_that_draw_from_one_counter_are_had_while_it_holds_enough() {
-        let draws = |amount| Box::from([(CounterId::new(0), amount)]);
-        let whole = SliceRow::new(SliceDevice { draws: draws(4), ..device(0) });
-        let half = |id| SliceRow::new(SliceDevice { draws: draws(2), ..device(id) });
-        let rows = [whole, half(1), half(2), half(3)];
-        let given = |drawn, kept, wants: &[Want]| {
-            let counter = CounterRow { capacity: 4, drawn, kept };
-            let counters: Column<CounterId, CounterRow> = [counter].into_iter().collect();
-            let offer = Offer::new(&rows, &[], &counters);
-            let now = ids(choose(offer, wants, &[]));
-            now.or_else(|| ids(choose(offer.later(&[]), wants, &[])))
-        };
-        assert_eq!(given(0, 0, &[want(0, 0)]), Some(vec![0]));
-        assert_eq!(given(0, 0, &[want(0, 0), want(0, 1)]), Some(vec![1, 2]));
-        assert_eq!(given(0, 0, &[want(0, 0), want(0, 1), want(0, 2)]), None);
-        assert_eq!(given(2, 2, &[want(0, 0)]), Some(vec![1]));
-        assert_eq!(given(3, 3, &[want(0, 0)]), None);
-        assert_eq!(given(4, 0, &[want(0, 0)]), Some(vec![0]), "once what leaves has left");
-    }
-
-    #[test]
-    fn claims_share_a_device_while_it_has_enough_for_all() {
-        let shares = |amount| Shares {
-            capacity: Box::new([(Symbol::new(1), 10)]),
-            taken: Box::new([(DeviceClassId::new(0), Box::new([amount]))]),
-        };
-        let check = |amount, wants: &[Want], expect: Option<&[u32]>| {
-            let row = |id| {
-                let shares = Some(Box::new(shares(amount)));
-                SliceRow::new(SliceDevice { shares, ..device(id) })
-            };
-            let rows = [row(0), row(1)];
-            let counters = Column::default();
-            let found = choose(Offer::new(&rows, &[], &counters), wants, &[]);
-            assert_eq!(ids(found).as_deref(), expect, "{amount} {wants:?}");
-        };
-        check(5, &[want(0, 0), want(1, 0), want(2, 0)], Some(&[0, 0, 1]));
-        check(6, &[want(0, 0), want(1, 0)], Some(&[0, 1]));
-        check(6, &[want(0, 0), want(1, 0), want(2, 0)], None);
-        check(11, &[want(0, 0)], None);
-        // Two devices of one request are two devices; two requests may share one.
-        let two = Want { count: DeviceCount::Exactly(2), ..want(0, 0) };
-        check(2, &[two], Some(&[0, 1]));
-        check(2, &[want(0, 0), want(0, 1)], Some(&[0, 0]));
-        // What stands in for an extended resource is a whole device.
-        check(2, &[Want { claim: None, ..want(0, 0) }], None);
-    }
-
-    #[test]
-    fn access_to_devices_takes_none() {
-        let mut taken = SliceRow::new(device(0));
-        taken.held = 1;
-        let rows = [taken, SliceRow::new(device(1))];
-        let admin = |count| Want { count, admin: true, ..want(0, 0) };
-        let check = |wants: &[Want], expect: Option<&[u32]>| {
-            let counters = Column::default();
-            let found = choose(Offer::new(&rows, &[], &counters), wants, &[]);
-            assert_eq!(ids(found).as_deref(), expect, "{wants:?}");
-        };
-        check(&[admin(DeviceCount::Exactly(1))], Some(&[0]));
-        check(&[admin(DeviceCount::All { most: 2 })], Some(&[0, 1]));
-        check(&[admin(DeviceCount::Exactly(3))], None);
-        // Another claim has what this one looks at; the same one may not have it twice.
-        check(&[admin(DeviceCount::All { most: 2 }), want(1, 0)], Some(&[0, 1, 1]));
-        check(&[admin(DeviceCount::All { most: 2 }), want(0, 1)], None);
-    }
-
-    #[test]
-    fn values_may_have_to_differ() {
-        check(&["a/x", "a/x", "a/y"], &["a*2"], Some(false), Some(&[0, 2]));
-        check(&["a/x", "a/x"], &["a*2"], Some(false), None);
-        check(&["a/x", "b/x", "b/y"], &["a*1", "b*1"], Some(false), Some(&[0, 2]));
-    }
-
-    #[test]
-    fn the_first_alternative_that_can_be_had_is_taken() {
-        check(&["a", "b"], &["a*1", "|b*1"], None, Some(&[0]));
-        check(&["!a", "b"], &["a*1", "|b*1"], None, Some(&[1]));
-        check(&["!a", "b", "b"], &["a*1", "|b*3", "|b*2"], None, Some(&[1, 2]));
-        check(&["!a", "!b"], &["a*1", "|b*1"], None, None);
-        // The earlier request has its best, the later one makes do.
-        check(&["a", "b"], &["a*1", "|b*1", "a*1", "|b*1"], None, Some(&[0, 1]));
-        check(&["b", "b"], &["a*1", "|b*1", "a*1", "|b*1"], None, Some(&[0, 1]));
-    }
-}
+mod sound;
+#[cfg(test)]
+mod tests;

@@ -43,6 +43,18 @@ impl<'c> Offer<'c> {
         Self { when: When::Later, stays, ..self }
     }
 
+    /// Tells whether, once all that leave have left, anything can be had that cannot now.
+    pub(crate) fn differs(&self) -> bool {
+        let draws = |row: &SliceRow| {
+            let left = |(counter, _): &(CounterId, i64)| {
+                let row = self.counters.get(*counter);
+                row.is_some_and(|row| row.left(When::Now) != row.left(When::Later))
+            };
+            row.facts.draws.iter().any(left)
+        };
+        !self.stays.is_empty() || self.iter().any(|row| row.leaving > 0 || draws(row))
+    }
+
     /// The devices that stay with their claims, as if they had been picked.
     pub(crate) fn stays(&self) -> impl Iterator<Item = Pick<'c>> {
         self.stays.iter().filter_map(|(want, device)| {

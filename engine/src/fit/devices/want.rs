@@ -24,4 +24,10 @@ impl Want {
         let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
         Self { claim: Some(claim), request, class, count, instead, admin }
     }
+
+    /// Tells whether another one is for as many of the same devices, for the same claim.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let all = |want: &Self| (want.claim, want.class, want.count, want.admin);
+        all(self) == all(other)
+    }
 }

@@ -10,6 +10,7 @@ use crate::{
         refusal::{Amounts, Refusal},
     },
     fit::{filter, why::Asker},
+    state::looks::Looks,
 };
 
 /// So many nodes are told one by one: verdicts are kept and copied, and nobody reads more.
@@ -41,15 +42,15 @@ impl Asker<'_> {
     }
 
     /// The reasons of the first nodes that are asked, by name.
-    pub(super) fn refusals(&self) -> Vec<Refusal> {
+    pub(super) fn refusals(&self, looks: &mut Looks) -> Vec<Refusal> {
         let is_asked = |rank: &Rank| self.area.is_none_or(|area| area.contains(*rank));
         let ranks = self.state.nodes().index.ranks().filter(is_asked);
-        ranks.take(NODES_MAX).map(|rank| self.refused(rank)).collect()
+        ranks.take(NODES_MAX).map(|rank| self.refused(rank, looks)).collect()
     }
 
-    fn refused(&self, rank: Rank) -> Refusal {
+    fn refused(&self, rank: Rank, looks: &mut Looks) -> Refusal {
         let node = self.state.nodes().index.node(rank);
-        let first = self.refusal(rank, None).unwrap_or(Misfit::PodSlots);
+        let first = self.refusal(rank, None, looks).unwrap_or(Misfit::PodSlots);
         let is_short = matches!(first, Misfit::Short(_) | Misfit::Device);
         let others = is_short.then(|| self.others(node, first)).into_iter().flatten();
         let reasons = std::iter::once(first)

@@ -231,6 +231,7 @@ fn of_claim(problem: ClaimProblem, claim: &str) -> Reason {
         | ClaimProblem::Full
         | ClaimProblem::NoClass
         | ClaimProblem::Unselected(Unselected::Undecided)
-        | ClaimProblem::Apart => reason,
+        | ClaimProblem::Apart
+        | ClaimProblem::GivenUp => reason,
     }
 }
