@@ -313,6 +313,8 @@ impl Groups {
             let priority = self.priorities.value(&object.priority_class);
             if object.preemptibility_derived {
                 object.is_certain = self.priorities.is_known(&object.priority_class);
+                context.names.groups[row].is_preemptible =
+                    object.facts.preemptible && object.is_certain;
             }
             if object.facts.priority == priority {
                 continue;

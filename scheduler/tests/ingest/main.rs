@@ -119,6 +119,20 @@ fn gpus_are_counted_whatever_else_a_pod_names() {
     check_many(pods, &expect);
 }
 
+/// A class of the priority that groups without one have tells the engine nothing, and is news all the same.
+#[test]
+fn a_class_that_changes_nothing_makes_its_groups_certain() {
+    let mut ingest = ingest(&Case::default());
+    let group = json!({ "kind": "PodGroup", "metadata": { "name": "a", "namespace": "ml" },
+        "spec": { "queue": "team", "priorityClassName": "train" } });
+    apply(&mut ingest, &group);
+    let row = ingest.context.names.group("ml", "a").number();
+    assert!(!ingest.context.names.groups[row].is_preemptible);
+    let class = json!({ "kind": "PriorityClass", "metadata": { "name": "train" }, "value": 50 });
+    apply(&mut ingest, &class);
+    assert!(ingest.context.names.groups[row].is_preemptible);
+}
+
 /// An ingest that has heard of nothing, with the flags of a file.
 fn ingest(case: &Case) -> Ingest {
     let program = std::iter::once("kai-scheduler");

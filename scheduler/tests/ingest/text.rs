@@ -21,10 +21,7 @@ pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
         }
         Delta::QueueGone(id) => format!("queue {} gone", names.queue(*id)),
         Delta::Group(id, group) => {
-            let known = names.groups.row(id.number());
-            let is_promised = known.is_some_and(|known| known.is_preemptible);
-            let doubt = if group.preemptible && !is_promised { " uncertain" } else { "" };
-            format!("group {}{}{doubt}", names.group(*id), group_text(group, names))
+            format!("group {}{}", names.group(*id), group_text(group, names))
         }
         Delta::GroupGone(id) => format!("group {} gone", names.group(*id)),
         Delta::Pod(id, pod) => {

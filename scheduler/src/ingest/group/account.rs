@@ -144,8 +144,9 @@ impl Groups {
         told: Option<Told>,
         since: Option<i64>,
     ) {
+        let since = since.unwrap_or(i64::MAX);
+        let is_first = self.bound.is_first(row, if told.is_some() { since } else { i64::MAX });
         let Some(told) = told else { return };
-        let is_first = self.bound.is_first(row, since.unwrap_or(i64::MAX));
         let Some(object) = self.objects.get_mut(row) else {
             if !is_first {
                 return;
@@ -170,6 +171,12 @@ impl Groups {
             context.touched.push(row);
             object.tell(context, row, self.paused.contains(&row));
         }
+    }
+
+    /// Notes that a plan gives a pod of a group a place: whatever is written on others that come later says nothing of the
+    /// account.
+    pub(in crate::ingest) fn placed(&mut self, row: u32, now: i64) {
+        self.bound.is_first(row, now);
     }
 
     /// Notes that pods or groups are listed.
