@@ -154,7 +154,7 @@ impl Cluster {
         self.state.pod_told(pod)
     }
 
-    /// What a pod asks for of GPUs, as it was told last; none where it is not known.
+    /// Gives what a pod asks for of GPUs, as it was told last; none where it is not known.
     pub fn gpu_request(&self, pod: PodId) -> Option<&crate::GpuRequest> {
         let facts = self.state.pods().facts.get(pod)?.as_ref()?;
         Some(&self.state.shapes()[facts.shape].facts.gpu)

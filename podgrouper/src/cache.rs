@@ -8,6 +8,7 @@
 //! metadata.
 
 mod held;
+mod object;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,16 +22,16 @@ use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, W
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::discovery::{Scope, pinned_kind};
 use kube::error::DiscoveryError;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::object::{Gvk, Object};
 use held::Held;
+pub(crate) use object::to_object;
+use object::{digest, is_segment, metadata_object};
 
-/// The longest name of an object.
-const SEGMENT_BYTES_MAX: usize = 253;
 /// Time in which an object is read, or is tried again later: a worker waits for it.
 const READ_MAX: Duration = Duration::from_secs(30);
 const TOO_LONG: &str = "no answer within 30 s";
@@ -156,15 +157,6 @@ struct Shared {
     slots: Mutex<Slots>,
     held: Mutex<Held>,
     changed: UnboundedSender<ObjectKey>,
-}
-
-/// Tells whether a text can be a segment of a path, as every name of the API is. What a user wrote into an owner reference
-/// may be anything else: a path of its own, or parameters.
-fn is_segment(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"/%?#".contains(&byte);
-    !matches!(text, "" | "." | "..")
-        && text.len() <= SEGMENT_BYTES_MAX
-        && text.bytes().all(is_plain)
 }
 
 /// Kinds that are too many to watch for the few that are read.
@@ -484,13 +476,6 @@ fn entry_parts(entry: &mut Entry) -> impl Iterator<Item = &mut Known> {
     [entry.metadata.as_mut(), entry.whole.as_mut()].into_iter().flatten()
 }
 
-/// Picks of an object's metadata what a rule can tell from another version of it.
-fn digest(object: &Object) -> [&Value; 6] {
-    let meta = &object.value()["metadata"];
-    ["uid", "generation", "labels", "annotations", "ownerReferences", "deletionTimestamp"]
-        .map(|key| &meta[key])
-}
-
 /// The same knowledge, of the metadata alone.
 fn metadata_of(known: Known) -> Known {
     let Found::Object(object) = &known.found else { return known };
@@ -501,44 +486,8 @@ fn metadata_of(known: Known) -> Known {
     Known { found: Found::Object(Arc::new(Object::new(Value::Object(table)))), ..known }
 }
 
-fn metadata_object(gvk: &Gvk, found: &PartialObjectMeta<DynamicObject>) -> Object {
-    let mut metadata = found.metadata.clone();
-    metadata.managed_fields = None;
-    Object::new(json!({
-        "apiVersion": gvk.api_version(), "kind": gvk.kind, "metadata": metadata,
-    }))
-}
-
-/// An object as JSON, without the bookkeeping of server-side apply.
-pub(crate) fn to_object(gvk: &Gvk, mut found: DynamicObject) -> Object {
-    found.metadata.managed_fields = None;
-    let Value::Object(mut table) = found.data else { return Object::default() };
-    table.insert("apiVersion".to_owned(), json!(gvk.api_version()));
-    table.insert("kind".to_owned(), json!(gvk.kind));
-    table.insert("metadata".to_owned(), json!(found.metadata));
-    Object::new(Value::Object(table))
-}
-
 fn advance(version: &mut String, found: &PartialObjectMeta<DynamicObject>) {
     if let Some(text) = &found.metadata.resource_version {
         text.clone_into(version);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_segment;
-
-    #[test]
-    fn a_path_is_no_name() {
-        for name in ["job-1", "system:node", "a.b", "v1beta1", "resource.k8s.io"] {
-            assert!(is_segment(name), "{name}");
-        }
-        let long = "a".repeat(254);
-        for text in
-            ["", ".", "..", "a/pods", "a?watch=1", "a%2fb", "a#b", "a b", "a\n", "ä", &*long]
-        {
-            assert!(!is_segment(text), "{text:?}");
-        }
     }
 }

@@ -15,6 +15,7 @@ mod column;
 mod holders;
 pub mod labels;
 mod maps;
+mod mig;
 mod table;
 
 /// The row of an id as the tables here count them.
@@ -209,7 +210,7 @@ pub struct PodExtras {
     pub said: Option<Box<str>>,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
-    /// What it asked for of shared GPUs when a plan gave it a place, while its bind is under way: what its user writes
+    /// The share of GPUs that it asked for when a plan gave it a place, while its bind is under way: what its user writes
     /// meanwhile comes too late.
     pub share_asked: Option<Box<kai_engine::GpuRequest>>,
 }
@@ -437,7 +438,7 @@ impl Names {
         let lane = Lane::new(Lane::FIRST_EXTENDED.saturating_add(count));
         self.lanes.insert(Box::from(name), lane);
         self.resources.push(Box::from(name));
-        (lane, mig_gpus(name).map(|gpus| LaneKind::Mig { gpus }))
+        (lane, mig::gpus(name).map(|gpus| LaneKind::Mig { gpus }))
     }
 
     /// Tells whether a resource has a lane, or one is left for what pods name. Nodes are not asked: what they have is real.
@@ -492,14 +493,6 @@ impl Names {
         let label = alias.map(|(_, label)| *label);
         Some(kai_engine::Level(label.unwrap_or_else(|| self.symbol(name))))
     }
-}
-
-/// The GPUs of one instance of a MIG profile: `nvidia.com/mig-3g.20gb` has 3, and so has `nvidia.com/mig-1c.3g.40gb.me`.
-/// A profile that says nothing of them counts as one whole GPU: none may be had for nothing.
-fn mig_gpus(name: &str) -> Option<u16> {
-    let profile = name.strip_prefix(resource::MIG_PREFIX)?;
-    let slices = profile.split('.').find_map(|part| part.strip_suffix('g')?.parse().ok());
-    Some(slices.unwrap_or(1))
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl World {
         kai_engine::plan(&mut self.cluster, &Config::default(), now)
     }
 
-    /// What there is to write about a group; what is written on it succeeds at once.
+    /// Gives what there is to write about a group; what is written on it succeeds at once.
     fn tasks(&mut self, group: u32, milliseconds: i64) -> Vec<Task> {
         let mut context = Context {
             cluster: &self.cluster,

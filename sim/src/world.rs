@@ -50,7 +50,7 @@ pub struct Facts {
     pub groups: BTreeMap<GroupId, Group>,
     /// Budgets of disruptions.
     pub budgets: BTreeMap<BudgetId, Budget>,
-    /// Whether a selector of namespaces means one.
+    /// Selectors of namespaces: true for a namespace that one means.
     pub namespaces: BTreeMap<(NamespaceSelectorId, Symbol), bool>,
     /// True if the API server serves no resource claims.
     pub are_claims_off: bool,

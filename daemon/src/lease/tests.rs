@@ -1,4 +1,4 @@
-//! What stands on a Lease after a process took it, and after it gave it back.
+//! Checks what stands on a Lease after a process took it, and after it gave it back.
 
 use http::{Method, Request, Response};
 use kube::client::Body;

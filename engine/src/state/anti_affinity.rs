@@ -29,7 +29,7 @@ impl AntiAffinity {
     /// # Cost
     /// In the namespaces that the terms name.
     pub(super) fn insert(&mut self, pod: PodId, own: Symbol, terms: &[PodTerm]) {
-        for namespace in terms.iter().flat_map(|term| term.named(&own)) {
+        for namespace in terms.iter().flat_map(|term| named(term, &own)) {
             self.named.entry(*namespace).or_default().insert(pod);
         }
         for selector in terms.iter().filter_map(|term| term.namespace_selector) {
@@ -39,7 +39,7 @@ impl AntiAffinity {
 
     /// Takes a pod out that was added like this.
     pub(super) fn remove(&mut self, pod: PodId, own: Symbol, terms: &[PodTerm]) {
-        for namespace in terms.iter().flat_map(|term| term.named(&own)) {
+        for namespace in terms.iter().flat_map(|term| named(term, &own)) {
             take(&mut self.named, namespace, pod);
         }
         for selector in terms.iter().filter_map(|term| term.namespace_selector) {
@@ -56,14 +56,12 @@ fn take<K: Ord>(pods: &mut BTreeMap<K, BTreeSet<PodId>>, key: &K, pod: PodId) {
     }
 }
 
-impl PodTerm {
-    /// Lists the namespaces that the term of a pod names; one that says nothing of namespaces means the pod's own.
-    pub(super) fn named<'t>(&'t self, own: &'t Symbol) -> &'t [Symbol] {
-        if self.namespaces.is_empty() && self.namespace_selector.is_none() {
-            std::slice::from_ref(own)
-        } else {
-            &self.namespaces
-        }
+/// Lists the namespaces that a term of a pod names; one that says nothing of namespaces means the pod's own.
+pub(super) fn named<'t>(term: &'t PodTerm, own: &'t Symbol) -> &'t [Symbol] {
+    if term.namespaces.is_empty() && term.namespace_selector.is_none() {
+        std::slice::from_ref(own)
+    } else {
+        &term.namespaces
     }
 }
 

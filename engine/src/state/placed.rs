@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     base::ids::{PodId, Symbol},
-    state::State,
+    state::{State, anti_affinity::named},
     told::pod::PodTerm,
 };
 
@@ -75,7 +75,7 @@ impl State {
             let means = |namespace: &Symbol| self.means(term, own, *namespace);
             return by_namespace.keys().copied().filter(means).collect();
         }
-        let named = term.named(&own).iter().copied();
+        let named = named(term, &own).iter().copied();
         named.filter(|namespace| by_namespace.contains_key(namespace)).collect()
     }
 
@@ -84,7 +84,7 @@ impl State {
         let is_selected = |selector| {
             self.namespace_selectors.get(&namespace).is_some_and(|all| all.contains(&selector))
         };
-        term.named(&own).binary_search(&namespace).is_ok()
+        named(term, &own).binary_search(&namespace).is_ok()
             || term.namespace_selector.is_some_and(is_selected)
     }
 }

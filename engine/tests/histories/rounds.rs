@@ -55,7 +55,7 @@ fn all_have_a_turn_before_one_has_another() {
     assert!(taken <= 22, "{taken} cycles for ten groups and two actions");
 }
 
-/// Who had a turn in vain before something changed has another once the round is over, with no more news.
+/// A group that had a turn in vain before something changed has another once the round is over, with no more news.
 #[test]
 fn news_of_a_round_are_for_those_who_had_their_turn() {
     let mut world = full(1);

@@ -6,7 +6,7 @@ use kai_api::names::resource;
 use kai_api::quantity::Quantity;
 use serde_json::{Map, Value, json};
 
-/// What queues are there for: a status always has it.
+/// Resources that queues are there for: a status always has them.
 const MAIN: [&str; 5] =
     ["cpu", "memory", "ephemeral-storage", resource::NVIDIA_GPU, resource::AMD_GPU];
 /// So many others a status has room for: whoever creates pods may name any number.

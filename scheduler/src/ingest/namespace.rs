@@ -32,7 +32,7 @@ type Labels = Vec<(Box<str>, Box<str>)>;
 #[derive(Debug, Default)]
 struct Selector {
     requirements: Vec<Requirement>,
-    /// How often pods have it.
+    /// Number of terms of pods that have it.
     uses: u32,
     /// The namespaces of which the engine was told that it means them.
     told: BTreeSet<Symbol>,

@@ -8,10 +8,10 @@ use crate::{
     decided::{plan::Misfit, when::When},
     fit::{
         devices::{
-            choose::{Alike, choose},
+            choose::choose,
             offer::{self, Offer},
             standing::{ClaimState, PodClaims},
-            want::Want,
+            want::{Alike, Want},
         },
         zones,
     },

@@ -1,31 +1,17 @@
 //! Picks devices of a node for requests: a search with backtracking over few devices, within a budget.
 
 use crate::{
-    base::ids::{ClaimId, Symbol},
+    base::ids::Symbol,
     fit::devices::{
         offer::{Offer, Pick},
         prospects::Prospects,
-        want::Want,
+        want::{Alike, Want, takes},
     },
     state::{looks::Looks, slices::SliceRow},
-    told::claim::{Claimed, DeviceCount, DeviceMatch},
+    told::claim::{Claimed, DeviceCount},
 };
 
-/// A condition on the values of an attribute that the devices of some requests of a claim must have.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Alike {
-    pub(crate) claim: Option<ClaimId>,
-    pub(crate) of: DeviceMatch,
-}
-
-impl Alike {
-    fn covers(&self, want: &Want) -> bool {
-        let requests = &self.of.requests;
-        want.claim == self.claim && (requests.is_empty() || requests.contains(&want.request))
-    }
-}
-
-/// Devices for all wants, the first in the order of the node that do; none where there are none, or where the looks ran
+/// Finds devices for all wants, the first in the order of the node that do; none where there are none, or where the looks ran
 /// out before any were found. Of alternatives the first that can be had is taken, those of earlier wants first.
 ///
 /// Devices are picked one after the other first, with nothing taken back, which does where no two wants compete. Where it
@@ -153,11 +139,6 @@ fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
     Some(slots)
 }
 
-/// Tells whether nobody else may have a device beside a want.
-pub(super) fn takes(want: &Want, row: &SliceRow) -> bool {
-    !want.admin && row.facts.shares.is_none()
-}
-
 /// One attempt, with one of the alternatives of each want.
 struct Choice<'s, 'a, 'w> {
     search: &'s mut DeviceSearch<'a>,
@@ -172,7 +153,7 @@ struct Choice<'s, 'a, 'w> {
     picked: Vec<usize>,
     /// Per attribute that must be alike: the value that all must have, with the depth at which it was chosen.
     values: Vec<Option<(Symbol, usize)>>,
-    /// What is left for wants; none while nothing is taken back.
+    /// Prospects of what is left for wants; none while nothing is taken back.
     prospects: Option<Prospects>,
     /// True if nothing more is to be tried.
     is_over: bool,

@@ -3,10 +3,9 @@
 use crate::{
     base::ids::Symbol,
     fit::devices::{
-        choose::{Alike, takes},
         masks::{self, Masks},
         offer::Offer,
-        want::Want,
+        want::{Alike, Want, takes},
     },
     state::slices::SliceRow,
 };
@@ -14,7 +13,7 @@ use crate::{
 /// Number of words of sets that are gone through in the time of a look.
 const WORDS_A_LOOK: usize = 4;
 
-/// What is left for the wants of an attempt. Nothing that would do is refused: amounts that devices share are not counted.
+/// Prospects of the wants of an attempt: the devices that are left for them. Nothing that would do is refused: amounts that devices share are not counted.
 #[derive(Debug)]
 pub(super) struct Prospects {
     kinds: Vec<Kind>,

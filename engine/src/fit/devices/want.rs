@@ -2,7 +2,8 @@
 
 use crate::{
     base::ids::{ClaimId, DeviceClassId},
-    told::claim::{DeviceCount, DeviceRequest},
+    state::slices::SliceRow,
+    told::claim::{DeviceCount, DeviceMatch, DeviceRequest},
 };
 
 /// One request that needs devices.
@@ -16,6 +17,25 @@ pub(crate) struct Want {
     pub(crate) instead: bool,
     /// True if it may have devices whoever has them.
     pub(crate) admin: bool,
+}
+
+/// A condition on the values of an attribute that the devices of some requests of a claim must have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Alike {
+    pub(crate) claim: Option<ClaimId>,
+    pub(crate) of: DeviceMatch,
+}
+
+impl Alike {
+    pub(super) fn covers(&self, want: &Want) -> bool {
+        let requests = &self.of.requests;
+        want.claim == self.claim && (requests.is_empty() || requests.contains(&want.request))
+    }
+}
+
+/// Tells whether nobody else may have a device beside a want.
+pub(super) fn takes(want: &Want, row: &SliceRow) -> bool {
+    !want.admin && row.facts.shares.is_none()
 }
 
 impl Want {

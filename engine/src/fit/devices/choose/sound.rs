@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    base::ids::{Column, CounterId, DeviceClassId, SliceDeviceId, Symbol},
+    base::ids::{ClaimId, Column, CounterId, DeviceClassId, SliceDeviceId, Symbol},
     state::slices::CounterRow,
-    told::claim::{Shares, SliceDevice},
+    told::claim::{DeviceMatch, Shares, SliceDevice},
 };
 
 const CAPACITY: Symbol = Symbol::new(9);

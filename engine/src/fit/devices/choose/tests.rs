@@ -1,3 +1,5 @@
+//! Checks which devices are given, by what they are and what is asked for.
+
 use super::{Alike, Want, choose};
 use crate::{
     base::ids::{ClaimId, Column, CounterId, DeviceClassId, SliceDeviceId, Symbol},
