@@ -69,7 +69,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
             return pods::print_as_read(&format, &args.list, context).await;
         }
     }
-    show(args, &args.list, args.watch, context).await
+    Box::pin(show(args, &args.list, args.watch, context)).await
 }
 
 /// Runs `top workloads`: those that have not ended, the one with the most GPUs first.
@@ -85,7 +85,7 @@ pub(crate) async fn top(
     let filter = Filter { queue, status: open.collect(), ..Filter::default() };
     let args =
         Args { names: Vec::new(), filter, group_by: None, pods: false, eta: false, list, watch };
-    show(&args, &args.list, watch, context).await
+    Box::pin(show(&args, &args.list, watch, context)).await
 }
 
 impl Args {
