@@ -59,6 +59,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "that a group could be evicted when it started is written nowhere, and a scheduler that starts anew believes its object",
     ),
     (
+        "attack-shares-while-a-bind-waits",
+        "what a pod asked for when it was given a GPU is written nowhere until it is bound, and a scheduler that starts anew plans with what it asks for now",
+    ),
+    (
         "attack-flood-of-annotations",
         "its deaths are those of one pod a hundred times, and each run of it takes seconds",
     ),
