@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use crate::store::Key;
 
-pub(crate) use devices::Devices;
+pub(crate) use devices::{Devices, Reads};
 pub(crate) use metrics::{ExtraLabel, QueueMetrics, parse_labels};
 pub(crate) use pass::Controller;
 pub(crate) use totals::Totals;

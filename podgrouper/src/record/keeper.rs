@@ -17,7 +17,7 @@ use super::heard::{Heap, Heard, LAG_SECONDS};
 use super::settle::{Members, Window, settle};
 use super::span::{Devices, End, Ended, Second, Span};
 use super::who::Who;
-use crate::status::Devices as Finder;
+use crate::status::{Devices as Finder, Reads};
 
 /// Pause after a failed write, and before records are looked for again where their kind is not installed.
 const RETRY: Duration = Duration::from_secs(5);
@@ -310,7 +310,7 @@ impl Keeper {
         for (group, asks) in self.heard.asks(uid) {
             let mut amounts = asks.usage.allocated.clone();
             // A pod is bound once its claims are there, so that each of them is asked for once.
-            let mut reads = usize::MAX;
+            let mut reads = Reads::new(usize::MAX);
             let claimed = self.finder.claimed(&group.namespace, &asks.usage, &mut reads).await;
             amounts.add(&claimed.unwrap_or_default());
             if let Some(share) = self.finder.share(&asks.usage).await {

@@ -14,6 +14,22 @@ use crate::object::{Gvk, Object};
 /// Versions of the claims' API, the newest first.
 const CLAIM_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
 
+/// Claims that may still be asked for.
+#[derive(Debug)]
+pub(crate) struct Reads {
+    /// Number of them.
+    pub(crate) left: usize,
+    /// One that was asked for is there: it is remembered, so that the next time is nearer to the end.
+    pub(crate) has_found: bool,
+}
+
+impl Reads {
+    /// So many.
+    pub(crate) fn new(left: usize) -> Self {
+        Self { left, has_found: false }
+    }
+}
+
 /// Looks such objects up.
 #[derive(Clone)]
 pub(crate) struct Devices {
@@ -49,12 +65,12 @@ impl Devices {
     }
 
     /// Devices of the claims that a pod names, by class. Those that stand for an extended resource it names in its status alone.
-    /// None where more of them would have to be asked for than `reads` allows, which goes down with each.
+    /// None where more of them would have to be asked for than may be.
     pub(crate) async fn claimed(
         &self,
         namespace: &str,
         usage: &Usage,
-        reads: &mut usize,
+        reads: &mut Reads,
     ) -> Option<Totals> {
         let mut devices = Totals::default();
         for name in &usage.claims {
@@ -70,20 +86,25 @@ impl Devices {
         &self,
         namespace: &str,
         name: &str,
-        reads: &mut usize,
+        reads: &mut Reads,
     ) -> Option<Option<Arc<Object>>> {
-        for version in CLAIM_VERSIONS {
-            let key = ObjectKey {
-                gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
-                namespace: namespace.to_owned(),
-                name: name.to_owned(),
-            };
-            if let Some(Found::Object(claim)) = self.cache.remembered(&key, Part::Whole).await {
+        let keys = CLAIM_VERSIONS.map(|version| ObjectKey {
+            gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        });
+        for key in &keys {
+            if let Some(Found::Object(claim)) = self.cache.remembered(key, Part::Whole).await {
                 return Some(Some(claim));
             }
-            *reads = reads.checked_sub(1)?;
-            match self.cache.read(&key, Part::Whole).await {
-                Ok(Found::Object(claim)) => return Some(Some(claim)),
+        }
+        reads.left = reads.left.checked_sub(1)?;
+        for key in &keys {
+            match self.cache.read(key, Part::Whole).await {
+                Ok(Found::Object(claim)) => {
+                    reads.has_found = true;
+                    return Some(Some(claim));
+                }
                 Ok(Found::Absent | Found::Forbidden(_)) => return Some(None),
                 // This version is not served.
                 Err(_) => {}

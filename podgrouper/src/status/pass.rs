@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::orphans::{Orphan, conditions, orphans};
 use super::queues::{QueueSums, roll_up};
 use super::totals::Sums;
-use super::{Devices, Dirty, QueueMetrics};
+use super::{Devices, Dirty, QueueMetrics, Reads};
 use crate::interner::Interner;
 use crate::meters::{Ended, Meters};
 use crate::object::Object;
@@ -153,14 +153,18 @@ impl Controller {
     /// Brings statuses up to date; returns the keys of those that were not.
     async fn pass(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
         let (mut patches, mut late) = (Vec::new(), Vec::new());
-        let mut reads = READS_MAX;
+        let mut left = READS_MAX;
         for key in self.in_turns(changed) {
             let group = self.store.group(&key);
-            let mut own = reads.min(READS_OF_GROUP_MAX);
-            let allowed = own;
-            let summed = self.sum(&key, group.as_deref(), &mut own).await;
-            reads -= allowed - own;
+            let allowed = left.min(READS_OF_GROUP_MAX);
+            let mut reads = Reads::new(allowed);
+            let summed = self.sum(&key, group.as_deref(), &mut reads).await;
+            left -= allowed - reads.left;
             let Some((mut sums, bound)) = summed else {
+                if reads.has_found {
+                    // It goes on where it is now.
+                    self.paused.remove(&key);
+                }
                 late.push(key);
                 continue;
             };
@@ -264,12 +268,12 @@ impl Controller {
     /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
     /// and others may take back what they could take back then, whatever its object says by now.
     ///
-    /// None where more claims would have to be asked for than `reads` allows, which goes down with each.
+    /// None where more claims would have to be asked for than may be.
     async fn sum(
         &self,
         key: &Key,
         group: Option<&Object>,
-        reads: &mut usize,
+        reads: &mut Reads,
     ) -> Option<(Sums, Option<Arc<str>>)> {
         let (mut sums, mut queue, mut was_preemptible) = (Sums::default(), None, false);
         for pod in self.store.members(key) {
