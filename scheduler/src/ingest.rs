@@ -196,7 +196,7 @@ impl Ingest {
     /// Notes that a plan gives a pod a place, or that it did not get it: its group stays on its account meanwhile.
     pub fn place(&mut self, pod: u32, is_placed: bool) {
         if let Some(group) = self.context.names.pods[pod].group.filter(|_| is_placed) {
-            self.groups.placed(group, self.context.now.0);
+            self.groups.placed(group);
         }
         if let Some(group) = self.context.names.place(pod, is_placed) {
             self.groups.left(&mut self.context, group);

@@ -173,10 +173,9 @@ impl Groups {
         }
     }
 
-    /// Notes that a plan gives a pod of a group a place: whatever is written on others that come later says nothing of the
-    /// account.
-    pub(in crate::ingest) fn placed(&mut self, row: u32, now: i64) {
-        self.bound.is_first(row, now);
+    /// Notes that a plan gives a pod of a group a place: nothing that is written on others says on which account it is.
+    pub(in crate::ingest) fn placed(&mut self, row: u32) {
+        self.bound.is_first(row, i64::MIN);
     }
 
     /// Notes that pods or groups are listed.
