@@ -39,7 +39,7 @@ fn scenarios() -> Result<Vec<(String, Scenario)>> {
         all.push((name, scenario));
     }
     all.sort_by(|(left, _), (right, _)| left.cmp(right));
-    assert!(!all.is_empty(), "no stories in {}", folder.display());
+    assert!(all.iter().any(|(name, _)| is_chosen(name)), "no stories in {}", folder.display());
     Ok(all)
 }
 
