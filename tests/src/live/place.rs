@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use kai_api::names::namespace;
 use kai_sandbox::server::{Options, Server};
 use kube::{Client, api::DynamicObject};
+use serde_json::json;
 
 use super::object;
 use crate::{
@@ -108,11 +109,17 @@ impl Place {
             let left: Vec<DynamicObject> = object::list(&client, kind).await?;
             for object in left {
                 let name = object.metadata.name.context("an object has a name")?;
-                if !object::is_installed(kind, &name) {
-                    let of =
-                        object.metadata.namespace.map_or(name.clone(), |of| format!("{of}/{name}"));
-                    object::delete(&client, &format!("{kind}/{of}")).await?;
+                if object::is_installed(kind, &name) {
+                    continue;
                 }
+                let of =
+                    object.metadata.namespace.map_or(name.clone(), |of| format!("{of}/{name}"));
+                let of = format!("{kind}/{of}");
+                if object.metadata.finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
+                    // Nobody here need do what a controller outside the scenario would have done.
+                    object::patch(&client, &of, &json!({"metadata": {"finalizers": null}})).await?;
+                }
+                object::delete(&client, &of).await?;
             }
         }
         for pod in object::list_in(&client, "Pod", namespace::RESERVATION).await? {
