@@ -5,7 +5,7 @@ use crate::decided::proof::EvictionKind;
 /// So many comparisons cost as much as looking at a node.
 const COMPARED: u64 = 64;
 /// Number of looks at devices that cost as much as a step.
-const LOOKS_A_STEP: u64 = 16;
+const LOOKS_A_STEP: u64 = 32;
 
 /// Effort of a cycle, in counted steps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -20,7 +20,7 @@ pub struct Steps {
     pub victims: u64,
     /// Sets of victims that were tried.
     pub scenarios: u64,
-    /// Looks at devices that claims would get; 16 of them are a step.
+    /// Looks at devices that claims would get; 32 of them are a step.
     pub looks: u64,
     /// Sets of victims that counting refused, so that they were not tried; all sets of a search at once are one. Costs
     /// no step of its own.

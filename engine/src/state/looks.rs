@@ -8,10 +8,10 @@ use crate::{base::ids::ClaimId, state::State};
 /// A search that needs to take nothing back costs none of them, nor one that counting refuses, up to so many looks as
 /// 32 requests cost on a node of 128 devices: so a claim that is easy finds its devices on the last of many nodes, also
 /// once searches on others have used up all.
-pub const DEVICE_LOOKS_MAX: u32 = 320_000;
+pub const DEVICE_LOOKS_MAX: u32 = 640_000;
 
 /// Number of them that one search may make: as a node where it is hard would leave none to those after it.
-pub const NODE_LOOKS_MAX: u32 = DEVICE_LOOKS_MAX / 10;
+pub const NODE_LOOKS_MAX: u32 = DEVICE_LOOKS_MAX / 20;
 
 /// Number of looks of one search that cost none of them while nothing was taken back.
 const FREE: u32 = 32 * 128;

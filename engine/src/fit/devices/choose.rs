@@ -154,7 +154,7 @@ struct Choice<'s, 'a, 'w> {
     /// Per attribute that must be alike: the value that all must have, with the depth at which it was chosen.
     values: Vec<Option<(Symbol, usize)>>,
     /// Prospects of what is left for wants; none while nothing is taken back.
-    prospects: Option<Prospects>,
+    prospects: Option<Box<Prospects>>,
     /// True if nothing more is to be tried.
     is_over: bool,
     /// True if no device does for the first slot.
@@ -233,7 +233,7 @@ impl<'s, 'a, 'w> Choice<'s, 'a, 'w> {
         let is_viable = prospects.is_viable(None);
         if self.search.looks.descend(prospects.take_cost()) && is_viable {
             self.is_over = false;
-            self.prospects = Some(prospects);
+            self.prospects = Some(Box::new(prospects));
         }
     }
 
@@ -307,6 +307,7 @@ impl<'s, 'a, 'w> Choice<'s, 'a, 'w> {
     }
 
     /// Counts a look, of so many plain ones; says whether it may be made.
+    #[inline]
     fn look(&mut self, weight: usize) -> bool {
         let looks = &mut *self.search.looks;
         let may = match self.prospects {
@@ -336,6 +337,7 @@ impl<'s, 'a, 'w> Choice<'s, 'a, 'w> {
     }
 
     /// Tells whether a device may be picked beside what was picked before.
+    #[inline]
     fn is_open(&self, ask: &Want, at: usize, row: &SliceRow) -> bool {
         if row.is_plain() && !ask.admin && ask.claim.is_some() && !self.search.admin {
             return !self.taken[at] && self.search.offer.is_plainly_open(row);
