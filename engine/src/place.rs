@@ -68,6 +68,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) pods: &'a [PodId],
     /// Number of them that found a place so far.
     placed: u32,
+    /// Where they are in `pods`, leaf by leaf; none for a group without sub-groups.
+    by_leaf: Vec<(u16, usize)>,
     /// True if some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
     /// Searches for another way; most attempts need none.
@@ -95,7 +97,8 @@ enum Stuck {
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(config: &'a Config, group: GroupId, mode: Mode, pods: &'a [PodId]) -> Self {
-        Self { config, group, mode, pods, placed: 0, by_memory: false, others: None }
+        let by_leaf = Vec::new();
+        Self { config, group, mode, pods, placed: 0, by_leaf, by_memory: false, others: None }
     }
 
     /// Goes on with searches for another way that an earlier attempt on the same cluster left.
@@ -122,6 +125,11 @@ impl<'a> Attempt<'a> {
             self.pods.iter().any(|pod| trial.shapes()[trial.pods()[*pod].shape].gpu_mib > 0);
         limits::affords(trial, self.group, self.ask(trial))?;
         trial.state().looks = Looks::default();
+        if trial.groups()[self.group].tree.only_leaf().is_none() {
+            let leaf = |(at, pod): (usize, &PodId)| trial.pods()[*pod].leaf.map(|leaf| (leaf, at));
+            self.by_leaf = self.pods.iter().enumerate().filter_map(leaf).collect();
+            self.by_leaf.sort_unstable();
+        }
         let mut nested = trial.nested();
         match self.place_in_order(&mut nested, nodes) {
             Ok(()) => nested.keep(),
@@ -177,12 +185,7 @@ impl<'a> Attempt<'a> {
             return self.place_member(trial, member, area);
         }
         let leaves = trial.groups()[self.group].tree.leaves_below(member);
-        let pods: Vec<PodId> = self
-            .pods
-            .iter()
-            .copied()
-            .filter(|pod| trial.pods()[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf)))
-            .collect();
+        let pods = self.pods_of(&leaves);
         let Some(constraint) = constraint.filter(|_| !pods.is_empty()) else {
             return self.place_member(trial, member, area);
         };
@@ -192,11 +195,12 @@ impl<'a> Attempt<'a> {
         let free = trial.groups()[self.group].tree.is_free_below(member);
         let placed = self.placed;
         let mut whys: Vec<Why> = Vec::new();
-        for nodes in &split.sets {
+        for at in 0.. {
+            let Some(nodes) = split.nodes(trial, at) else { break };
             let tiers: Option<Vec<IdSet<Rank>>> =
-                split.tiers.as_deref().or(area.tiers).map(|tiers| within(tiers, nodes));
+                split.tiers.as_deref().or(area.tiers).map(|tiers| within(tiers, &nodes));
             let mut nested = trial.nested();
-            let inner = Area { nodes: Some(nodes), tiers: tiers.as_deref() };
+            let inner = Area { nodes: Some(&nodes), tiers: tiers.as_deref() };
             match self.place_member(&mut nested, member, &inner) {
                 Ok(()) => {
                     nested.keep();
@@ -205,7 +209,7 @@ impl<'a> Attempt<'a> {
                 Err(why) => whys.push(why),
             }
             drop(nested);
-            if free && self.repack(trial, &pods, Some(nodes)) {
+            if free && self.repack(trial, &pods, Some(&nodes)) {
                 return Ok(());
             }
             self.placed = placed;
@@ -254,20 +258,51 @@ impl<'a> Attempt<'a> {
 
     /// Places the pods of a leaf in an area, each on the best node.
     fn seat(&mut self, trial: &mut Trial<'_>, leaf: u16, area: &Area<'_>) -> Result<(), Stuck> {
-        for pod in self.pods {
-            if trial.pods()[*pod].leaf != Some(leaf) {
-                continue;
+        if self.by_leaf.is_empty() {
+            for pod in self.pods {
+                if trial.pods()[*pod].leaf == Some(leaf) {
+                    self.seat_pod(trial, *pod, area)?;
+                }
             }
-            let found = self.find(trial, *pod, area).ok_or(Stuck::NoRoom(*pod))?;
-            self.is_affordable(trial, *pod, &found).map_err(Stuck::Why)?;
-            if trial.pods().status[*pod].phase.leaves() && can_stay(trial, *pod, &found) {
-                trial.spare(*pod);
-            } else {
-                self.put(trial, *pod, found);
-            }
-            self.placed += 1;
+            return Ok(());
+        }
+        for pod in self.pods_of(&[leaf]) {
+            self.seat_pod(trial, pod, area)?;
         }
         Ok(())
+    }
+
+    /// Places one pod in an area, on the best node.
+    fn seat_pod(
+        &mut self,
+        trial: &mut Trial<'_>,
+        pod: PodId,
+        area: &Area<'_>,
+    ) -> Result<(), Stuck> {
+        let found = self.find(trial, pod, area).ok_or(Stuck::NoRoom(pod))?;
+        self.is_affordable(trial, pod, &found).map_err(Stuck::Why)?;
+        if trial.pods().status[pod].phase.leaves() && can_stay(trial, pod, &found) {
+            trial.spare(pod);
+        } else {
+            self.put(trial, pod, found);
+        }
+        self.placed += 1;
+        Ok(())
+    }
+
+    /// The pods to place of some leaves, in order.
+    ///
+    /// # Cost
+    /// In their number and that of the leaves.
+    fn pods_of(&self, leaves: &[u16]) -> Vec<PodId> {
+        let of_leaf = |leaf: u16| {
+            let from = self.by_leaf.partition_point(|(one, _)| *one < leaf);
+            let here = self.by_leaf[from..].iter().take_while(move |(one, _)| *one == leaf);
+            here.map(|(_, at)| *at)
+        };
+        let mut places: Vec<usize> = leaves.iter().flat_map(|leaf| of_leaf(*leaf)).collect();
+        places.sort_unstable();
+        places.into_iter().map(|at| self.pods[at]).collect()
     }
 
     /// Tells whether the queues may still take a pod, where what pods before it cost depended on their nodes.

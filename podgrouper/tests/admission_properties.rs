@@ -282,3 +282,28 @@ proptest! {
         prop_assert_eq!(once, compared(&pod));
     }
 }
+
+#[test]
+fn trees_that_are_too_wide_are_refused() {
+    let refusal = |count: usize, each: &Value| {
+        let part = |at| {
+            let mut part = each.clone();
+            part["name"] = json!(format!("s{at}"));
+            part
+        };
+        let parts: Vec<Value> = (0..count).map(part).collect();
+        let group = json!({"metadata": {"name": "g"}, "spec": {"subGroups": parts}});
+        match ask(Hook::ValidatePodGroup, &group, None, &settings(&json!({}))).verdict {
+            Verdict::Denied(denial) => Some(denial.0),
+            Verdict::Allowed | Verdict::Patched(_) => None,
+        }
+    };
+    let plain = json!({"minMember": 1});
+    let constrained = json!({"minMember": 1, "topologyConstraint": {"topology": "t"}});
+    assert_eq!(refusal(10_000, &plain), None);
+    let many = refusal(10_001, &plain).expect("refused");
+    assert!(many.contains("10001 subgroups are more than a PodGroup may have: 10000"), "{many}");
+    assert_eq!(refusal(1_024, &constrained), None);
+    let many = refusal(1_025, &constrained).expect("refused");
+    assert!(many.contains("1025 subgroups with a topology constraint are more"), "{many}");
+}

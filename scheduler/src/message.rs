@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use kai_api::{
     names::reason,
-    pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX},
+    pod_group::{CONSTRAINED_SUB_GROUPS_MAX, SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX},
 };
 use kai_engine::{
     Bound, Group, Limit, Min, Misfit, NoRoom, QueueLane, Structure, Symbol, Timestamp, Unready, Why,
@@ -154,8 +154,8 @@ fn found(why: &Why, waiting: Waiting<'_>) -> Option<Told> {
         Why::Malformed => errors(format!(
             "The subgroups of the workload make no tree: a name repeats, a parent does not exist, \
              parents form a ring, more subgroups are needed than there are, there are more than \
-             {SUB_GROUPS_MAX}, more than {SUB_GROUP_DEPTH_MAX} are above each other, or a name is longer \
-             than one may be"
+             {SUB_GROUPS_MAX}, or {CONSTRAINED_SUB_GROUPS_MAX} with a topology constraint, more than \
+             {SUB_GROUP_DEPTH_MAX} are above each other, or a name is longer than one may be"
         )),
         Why::OverLimit(bound) => Some(over_limit(bound, names).into()),
         Why::OverQuota(bound) => Some(over_quota(bound, names).into()),

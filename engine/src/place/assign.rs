@@ -11,7 +11,7 @@ use std::{cmp::Reverse, rc::Rc};
 use crate::{
     base::{
         id_set::IdSet,
-        ids::{PodId, Rank},
+        ids::Rank,
         resources::{Charge, QueueLane},
     },
     decided::steps::Progress,
@@ -23,6 +23,7 @@ use crate::{
         within,
     },
     state::{
+        State,
         tree::{Member, Tree},
         trial::Trial,
     },
@@ -103,14 +104,14 @@ struct Fork {
 
 impl Fork {
     /// The member in the next domain, if there is one.
-    fn choose(&mut self) -> Option<Rc<Todo>> {
-        let nodes = self.split.sets.get(self.next)?;
+    fn choose(&mut self, state: &State) -> Option<Rc<Todo>> {
+        let nodes = self.split.nodes(state, self.next)?;
         self.next += 1;
         let tiers = self.split.tiers.as_deref().or(self.todo.domain.tiers.as_deref());
-        let tiers = tiers.map(|tiers| within(tiers, nodes));
+        let tiers = tiers.map(|tiers| within(tiers, &nodes));
         Some(Rc::new(Todo {
             member: self.todo.member,
-            domain: Rc::new(Domain { nodes: Some(nodes.clone()), tiers }),
+            domain: Rc::new(Domain { nodes: Some(nodes), tiers }),
             is_chosen: true,
             rest: self.todo.rest.clone(),
         }))
@@ -199,7 +200,7 @@ impl Attempt<'_> {
                     return Assigned::Stopped(Assignment::Stopped { path: taken(&forks), tries });
                 }
                 let cost = fork.pods.max(1);
-                todo = fork.choose();
+                todo = fork.choose(trial);
                 if todo.is_none() {
                     forks.pop();
                 } else {
@@ -222,7 +223,7 @@ impl Attempt<'_> {
             if let Some(constraint) = constraint.filter(|_| !next.is_chosen) {
                 let leaves = tree.leaves_below(next.member);
                 let taken = place::ranks_of(trial, self.group, &leaves);
-                let pods = self.pods_of(trial, &leaves);
+                let pods = self.pods_of(&leaves);
                 let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
                 let split = split(trial.state(), &together, next.domain.nodes.as_ref());
                 let split = split.map_err(Stuck::Why)?;
@@ -250,7 +251,7 @@ impl Attempt<'_> {
         parts(tree, set, &mut members);
         let mut parts: Vec<(Member, Charge)> = Vec::new();
         for member in members {
-            let pods = self.pods_of(trial, &tree.leaves_below(member));
+            let pods = self.pods_of(&tree.leaves_below(member));
             if !pods.is_empty() {
                 let ask =
                     pods.iter().fold(Charge::default(), |sum, pod| sum + trial.ask(*pod, None));
@@ -265,13 +266,6 @@ impl Attempt<'_> {
             let domain = Rc::clone(&todo.domain);
             Some(Rc::new(Todo { member, domain, is_chosen: false, rest }))
         })
-    }
-
-    /// The pods to place of some leaves.
-    fn pods_of(&self, trial: &Trial<'_>, leaves: &[u16]) -> Vec<PodId> {
-        let is_of =
-            |pod: &PodId| trial.pods()[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
-        self.pods.iter().copied().filter(is_of).collect()
     }
 }
 

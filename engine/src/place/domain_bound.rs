@@ -6,7 +6,7 @@
 //! # Source
 //! Bounds for bin packing by the items of some size or more: Martello and Toth, "Knapsack Problems", 1990, chapter 8.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     base::{
@@ -37,7 +37,8 @@ type Kind = (TopologyId, Symbol, ShapeId);
 
 /// The first size of which there are more than the rooms take: the size, how many there are, how many they take.
 fn excess(sizes: &[usize], rooms: &[usize]) -> Option<(usize, usize, usize)> {
-    sizes.iter().find_map(|size| {
+    let mut seen = BTreeSet::new();
+    sizes.iter().filter(|size| seen.insert(**size)).find_map(|size| {
         let needed = sizes.iter().filter(|other| *other >= size).count();
         let most = rooms.iter().map(|room| room / size).sum();
         (needed > most).then_some((*size, needed, most))
@@ -59,10 +60,15 @@ pub(crate) fn domain_bound(
 ) -> Option<DomainShortage> {
     let tree = &state.groups()[group].tree;
     let mut sizes: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
+    let mut by_leaf: BTreeMap<u16, Vec<ShapeId>> = BTreeMap::new();
+    for pod in pods {
+        let facts = &state.pods()[*pod];
+        if let Some(leaf) = facts.leaf {
+            by_leaf.entry(leaf).or_default().push(facts.shape);
+        }
+    }
     let mut add = |kind: (TopologyId, Symbol), leaves: &[u16]| {
-        let is_of =
-            |pod: &&PodId| state.pods()[**pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
-        let mut shapes = pods.iter().filter(is_of).map(|pod| state.pods()[*pod].shape);
+        let mut shapes = leaves.iter().filter_map(|leaf| by_leaf.get(leaf)).flatten().copied();
         let Some(shape) = shapes.next() else { return };
         let others: Vec<ShapeId> = shapes.collect();
         if others.iter().all(|other| *other == shape) {

@@ -16,14 +16,14 @@ use std::{
 use crate::{
     base::{
         id_set::IdSet,
-        ids::{DomainId, PodId, Rank, Symbol},
+        ids::{DomainId, PodId, Rank, Symbol, TopologyId},
         resources::Lane,
     },
     decided::plan::{
         Why,
         domain::{DomainProblem, DomainRoom, NoDomain},
     },
-    place::split::fill::{Fill, Load, count, fills},
+    place::split::fill::{Below, Fills, Load, count},
     state::{State, domains::Domains},
     told::group::Constraint,
 };
@@ -34,11 +34,17 @@ const ROOMS_MAX: usize = 100;
 /// Nodes are preferred in so many steps at most.
 const TIERS_MAX: usize = 10;
 
+/// So many nodes and domains that are measured cost a step.
+const MEASURED_PER_STEP: u64 = 16;
+
 /// Candidate sets of nodes for a constraint.
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
-    /// One is enough; the first to be tried first.
-    pub(crate) sets: Vec<IdSet<Rank>>,
+    topology: TopologyId,
+    /// Domains whose nodes are a candidate each. One is enough; the first to be tried first.
+    domains: Vec<DomainId>,
+    /// The nodes of them that may be used.
+    valid: IdSet<Rank>,
     /// Nodes from the most preferred domains to the least, where a level is preferred.
     pub(crate) tiers: Option<Vec<IdSet<Rank>>>,
 }
@@ -56,6 +62,9 @@ pub(crate) struct Together<'a> {
 
 /// Splits a set of nodes for pods that have to go together.
 ///
+/// # Cost
+/// In the nodes and the domains of the topology, a part of which is counted in `steps.nodes`.
+///
 /// # Source
 /// docs/behaviour.md 11.3.
 pub(crate) fn split(
@@ -67,11 +76,28 @@ pub(crate) fn split(
         state.ensure_feasible(state.pods()[*pod].shape);
     }
     let survey = Survey::of(state, together, nodes).map_err(|problem| together.fails(problem))?;
-    let sets = survey.sets();
-    if sets.is_empty() {
-        return Err(together.fails(survey.problem(state)));
+    let measured = survey.valid.len() + survey.order.len();
+    let domains = survey.roomy();
+    let split = if domains.is_empty() {
+        Err(together.fails(survey.problem(state)))
+    } else {
+        let tiers = survey.levels.preferred.map(|depth| survey.tiers(depth));
+        let topology = together.constraint.topology;
+        Ok(Split { topology, domains, valid: survey.valid, tiers })
+    };
+    state.steps.nodes += measured as u64 / MEASURED_PER_STEP;
+    split
+}
+
+impl Split {
+    /// The nodes of a candidate, if there are so many.
+    pub(crate) fn nodes(&self, state: &State, at: usize) -> Option<IdSet<Rank>> {
+        let id = *self.domains.get(at)?;
+        let domains = state.nodes().index.domains.get(self.topology)?.as_ref()?;
+        let mut nodes = domains.rows[id].nodes.clone();
+        nodes.intersect(&self.valid);
+        Some(nodes)
     }
-    Ok(Split { sets, tiers: survey.levels.preferred.map(|depth| survey.tiers(depth)) })
 }
 
 impl Together<'_> {
@@ -121,7 +147,7 @@ struct Survey<'a> {
     valid: IdSet<Rank>,
     /// The narrowest domain with all valid nodes: the top of those that are looked at.
     start: DomainId,
-    fills: BTreeMap<DomainId, Fill>,
+    fills: Fills,
     /// Domains in tree order, the tightest first among siblings.
     order: Vec<DomainId>,
     /// Domains of the required level where pods of the group are, inside one of which the others have to be; none where
@@ -145,24 +171,19 @@ impl<'a> Survey<'a> {
         }
         let start = domains.around(&valid, levels.narrowest);
         let load = Load::of(state, together.pods);
-        let fills = fills(state, domains, start, &valid, &load);
+        let fills =
+            Below { domains, start, depth: levels.narrowest, valid: &valid }.fills(state, &load);
         let order = sorted(domains, start, levels.narrowest, &fills);
         let bound = levels.required.filter(|_| !together.taken.is_empty());
         let anchors = bound.map(|depth| domains.around_each(together.taken, depth));
         Ok(Self { domains, levels, load, valid, start, fills, order, anchors })
     }
 
-    /// The sets of nodes to try: domains with room for the pods, from the narrowest level to the widest.
-    fn sets(&self) -> Vec<IdSet<Rank>> {
+    /// The domains to try: those with room for the pods, from the narrowest level to the widest.
+    fn roomy(&self) -> Vec<DomainId> {
         let depths = (self.levels.widest()..=self.levels.narrowest).rev();
         let domains = depths.flat_map(|depth| self.admitted(depth));
-        let roomy = domains.filter(|id| self.fills[id].fits(&self.load));
-        let valid_nodes = |id: DomainId| {
-            let mut nodes = self.domains.rows[id].nodes.clone();
-            nodes.intersect(&self.valid);
-            nodes
-        };
-        roomy.map(valid_nodes).collect()
+        domains.filter(|id| self.fills[*id].fits(&self.load)).collect()
     }
 
     /// The domains of a level that pods of the group which are placed leave to the others.
@@ -183,12 +204,12 @@ impl<'a> Survey<'a> {
     fn problem(&self, state: &State) -> DomainProblem {
         let level = self.levels.required.map(|depth| self.domains.levels[depth - 1]);
         let is_outside = self.anchors.as_ref().is_some_and(Vec::is_empty);
-        let whole = Some(self.start).filter(|start| !self.fills[start].fits(&self.load));
+        let whole = Some(self.start).filter(|start| !self.fills[*start].fits(&self.load));
         if let Some(level) = level.filter(|_| is_outside && whole.is_none()) {
             return DomainProblem::Outside { level };
         }
         let widest: Vec<DomainId> = self.admitted(self.levels.widest()).collect();
-        let most = widest.iter().filter_map(|id| self.fills[id].pods).max().unwrap_or(0);
+        let most = widest.iter().filter_map(|id| self.fills[*id].pods).max().unwrap_or(0);
         DomainProblem::NoFit {
             level,
             whole: whole.map(|start| self.domains.path(start)),
@@ -216,7 +237,7 @@ impl<'a> Survey<'a> {
     }
 
     fn room(&self, id: DomainId) -> DomainRoom {
-        DomainRoom { path: self.domains.path(id), room: self.fills[&id].room(&self.load) }
+        DomainRoom { path: self.domains.path(id), room: self.fills[id].room(&self.load) }
     }
 
     /// The valid nodes by how much their domain is preferred: later domains in tree order, the roomier ones, first.
@@ -244,14 +265,9 @@ impl<'a> Survey<'a> {
 }
 
 /// The domains below `start` in tree order, the tightest first among siblings, down to the level below `depth`.
-fn sorted(
-    domains: &Domains,
-    start: DomainId,
-    depth: usize,
-    fills: &BTreeMap<DomainId, Fill>,
-) -> Vec<DomainId> {
+fn sorted(domains: &Domains, start: DomainId, depth: usize, fills: &Fills) -> Vec<DomainId> {
     let by_room = |left: &DomainId, right: &DomainId| -> Ordering {
-        fills[left].order.tighter(&fills[right].order)
+        fills[*left].order.tighter(&fills[*right].order)
     };
     let mut order = vec![start];
     let mut open = vec![start];

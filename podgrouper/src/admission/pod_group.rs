@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kai_api::pod_group::{SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX};
+use kai_api::pod_group::{CONSTRAINED_SUB_GROUPS_MAX, SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX};
 use serde_json::Value;
 
 use super::{Denial, Judgement};
@@ -16,6 +16,7 @@ struct Part<'a> {
     parent: Option<&'a str>,
     has_min_member: bool,
     min_sub_group: Option<i64>,
+    is_constrained: bool,
 }
 
 /// Judges a `PodGroup`. One that is there already (`is_update`) may keep a minimum of pods on a sub-group with children,
@@ -52,6 +53,9 @@ fn part(row: &Value) -> Part<'_> {
         parent: row["parent"].as_str().filter(|parent| !parent.is_empty()),
         has_min_member: !row["minMember"].is_null(),
         min_sub_group: row["minSubGroup"].as_i64(),
+        is_constrained: row["topologyConstraint"]["topology"]
+            .as_str()
+            .is_some_and(|name| !name.is_empty()),
     }
 }
 
@@ -61,6 +65,13 @@ fn tree<'a>(parts: &[Part<'a>]) -> Result<BTreeMap<&'a str, i64>, String> {
         return Err(format!(
             "{} subgroups are more than a PodGroup may have: {SUB_GROUPS_MAX}",
             parts.len()
+        ));
+    }
+    let constrained = parts.iter().filter(|part| part.is_constrained).count();
+    if constrained > CONSTRAINED_SUB_GROUPS_MAX {
+        return Err(format!(
+            "{constrained} subgroups with a topology constraint are more than a PodGroup may have: \
+             {CONSTRAINED_SUB_GROUPS_MAX}; put the constraint on a subgroup above them, or on the PodGroup"
         ));
     }
     let mut parents: BTreeMap<&str, Option<&str>> = BTreeMap::new();

@@ -30,7 +30,7 @@ pub struct Move {
     pub junk_bytes: usize,
     /// So many sub-groups in the `PodGroup` that is created, each below the one before.
     pub chain: usize,
-    /// So many sub-groups in the `PodGroup` that is created, beside each other.
+    /// So many sub-groups in the `PodGroup` that is created, beside each other, with what the one that it has says.
     pub fan: usize,
     /// So many resources of amount zero in the first container of the pod that is created.
     pub zeros: usize,
@@ -97,7 +97,13 @@ impl Move {
             object["spec"]["subGroups"] = (0..self.chain).map(|at| self.link(at)).collect();
         }
         if self.fan > 0 {
-            let part = |at| json!({"name": format!("s{at}"), "minMember": 1});
+            let like = object["spec"]["subGroups"][0].take();
+            let part = |at| {
+                let mut part = if like.is_null() { json!({}) } else { like.clone() };
+                part["name"] = json!(format!("s{at}"));
+                part["minMember"] = json!(1);
+                part
+            };
             object["spec"]["subGroups"] = (0..self.fan).map(part).collect();
         }
         for at in 0..self.zeros {

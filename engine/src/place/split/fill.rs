@@ -3,12 +3,13 @@
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
+    ops::{Index, Range},
 };
 
 use crate::{
     base::{
         id_set::IdSet,
-        ids::{DomainId, NodeId, PodId, Rank},
+        ids::{Column, DomainId, Id, NodeId, PodId, Rank, ShapeId},
         resources::{GPU_MILLI, Lane, QueueLane},
     },
     decided::plan::domain::Room,
@@ -20,10 +21,10 @@ use crate::{
 /// Requests of pods that have to go together.
 pub(super) struct Load<'a> {
     pub(super) pods: &'a [PodId],
-    /// The most that one pod asks for, where all ask for the same kinds of resource.
+    /// Their shapes, each once.
+    shapes: BTreeSet<ShapeId>,
+    /// The most that one pod asks for, lane by lane as in the sum, where all ask for the same kinds of resource.
     each: Option<Vec<(Lane, i64)>>,
-    /// Set where all pods ask for the same.
-    alike: bool,
     /// The sum.
     all: Vec<(Lane, i64)>,
     /// The sum's GPUs in the order of domains, in thousandths: GPU memory is none.
@@ -83,11 +84,10 @@ impl<'a> Load<'a> {
                 *most = amount.max(*most);
             }
         }
-        let shape = |pod: &PodId| state.pods()[*pod].shape;
         Self {
             pods,
+            shapes: pods.iter().map(|pod| state.pods()[*pod].shape).collect(),
             each: (kinds.len() <= 1).then(|| each.into_iter().collect()),
-            alike: pods.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1])),
             all: all.into_iter().collect(),
             gpus_milli,
             parts,
@@ -96,9 +96,12 @@ impl<'a> Load<'a> {
 
     /// Tells whether some of the pods may ever go to a node.
     fn is_feasible(&self, state: &State, rank: Rank) -> bool {
-        let feasible =
-            |pod: &PodId| state.nodes().index.feasible(state.pods()[*pod].shape).contains(rank);
-        self.pods.iter().any(feasible)
+        self.shapes.iter().any(|shape| state.nodes().index.feasible(*shape).contains(rank))
+    }
+
+    /// Tells whether all pods ask for the same.
+    fn is_alike(&self) -> bool {
+        self.shapes.len() <= 1
     }
 }
 
@@ -120,33 +123,19 @@ impl Ratio {
 }
 
 impl Fill {
-    /// Measures a load against what is free on some nodes.
-    fn of(state: &State, nodes: impl Iterator<Item = Rank>, load: &Load<'_>) -> Self {
-        let mut free: BTreeMap<Lane, [i64; 2]> = BTreeMap::new();
-        let mut pods = 0;
-        for rank in nodes {
-            let node = state.nodes().index.node(rank);
-            for (lane, _) in &load.all {
-                let [whole, all] = free.entry(*lane).or_default();
-                let amount = state.nodes().free(node, *lane);
-                *whole += amount;
-                *all += amount + free_in_parts(state, node, *lane, load);
-            }
-            if let Some(each) = &load.each
-                && load.is_feasible(state, rank)
-            {
-                pods += pods_on(state, node, each, load);
-            }
-        }
+    /// Measures a load against what is free.
+    fn of(free: &[i64], load: &Load<'_>) -> Self {
         let (mut order, mut bound) = (Ratio::NONE, Ratio::NONE);
-        for (lane, amount) in load.all.iter().filter(|(lane, _)| *lane != Lane::PODS) {
-            let [whole, all] = free.get(lane).copied().unwrap_or_default();
+        let lanes = load.all.iter().zip(free.chunks_exact(2));
+        for ((lane, amount), free) in lanes.filter(|((lane, _), _)| *lane != Lane::PODS) {
             let ordered = if *lane == Lane::GPU { load.gpus_milli } else { *amount };
             if ordered > 0 {
-                order = order.with(*lane, ordered, whole);
+                order = order.with(*lane, ordered, free[0]);
             }
-            bound = bound.with(*lane, *amount, all);
+            bound = bound.with(*lane, *amount, free[1]);
         }
+        let pods = free.last().copied().unwrap_or(0);
+        let pods = usize::try_from(pods).unwrap_or(0);
         Self { order, bound, pods: load.each.as_ref().map(|_| pods) }
     }
 
@@ -154,7 +143,7 @@ impl Fill {
     pub(super) fn fits(&self, load: &Load<'_>) -> bool {
         // Of unlike pods the largest alone are counted, so that fewer fit than may: their sum is the bound.
         match self.pods {
-            Some(pods) if load.alike => pods >= load.pods.len(),
+            Some(pods) if load.is_alike() => pods >= load.pods.len(),
             Some(_) | None => self.bound.part <= self.bound.whole,
         }
     }
@@ -168,34 +157,86 @@ impl Fill {
     }
 }
 
-/// Measures a load against every domain below `start`, itself included.
-pub(super) fn fills(
-    state: &State,
-    domains: &Domains,
-    start: DomainId,
-    valid: &IdSet<Rank>,
-    load: &Load<'_>,
-) -> BTreeMap<DomainId, Fill> {
-    let mut fills = BTreeMap::new();
-    let mut open = vec![start];
-    while let Some(id) = open.pop() {
-        let domain = &domains.rows[id];
-        open.extend(domain.children.iter().copied());
-        fills.insert(id, Fill::of(state, domain.nodes.common(valid), load));
+/// Room of domains against a load.
+pub(super) struct Fills(Column<DomainId, Option<Fill>>);
+
+impl Index<DomainId> for Fills {
+    type Output = Fill;
+
+    fn index(&self, id: DomainId) -> &Fill {
+        self.0[id].as_ref().expect("the domains that are looked at were measured")
     }
-    fills
 }
 
-/// Number of pods that ask for `each` at most which a node takes.
-fn pods_on(state: &State, node: NodeId, each: &[(Lane, i64)], load: &Load<'_>) -> usize {
-    let bare = each.iter().all(|(lane, _)| *lane == Lane::PODS);
-    let fit = |(lane, amount): &(Lane, i64)| {
-        let free = state.nodes().free(node, *lane) + free_in_parts(state, node, *lane, load);
-        free.max(0) / amount
-    };
-    let pods = each.iter().map(fit).min().unwrap_or(0);
-    let pods = usize::try_from(pods).unwrap_or(0);
-    if bare && pods > 0 { load.pods.len() } else { pods }
+/// Domains to be measured.
+pub(super) struct Below<'a> {
+    pub(super) domains: &'a Domains,
+    /// The top of them.
+    pub(super) start: DomainId,
+    /// How deep the lowest of them are.
+    pub(super) depth: usize,
+    /// The nodes that count.
+    pub(super) valid: &'a IdSet<Rank>,
+}
+
+impl Below<'_> {
+    /// Measures a load against each of them. Nodes are looked at once: what a domain has free is what those below it have.
+    pub(super) fn fills(&self, state: &State, load: &Load<'_>) -> Fills {
+        let rows = &self.domains.rows;
+        // Of each lane what is free of it as a whole and in all, and the number of pods that fit.
+        let width = 2 * load.all.len() + 1;
+        let mut free = vec![0; rows.len() * width];
+        let at = |id: DomainId| -> Range<usize> { id.row() * width..(id.row() + 1) * width };
+        let mut order = vec![self.start];
+        let mut next = 0;
+        while let Some(id) = order.get(next).copied() {
+            next += 1;
+            let domain = &rows[id];
+            if domain.depth < self.depth && !domain.children.is_empty() {
+                order.extend(&domain.children);
+            } else {
+                add_free(state, domain.nodes.common(self.valid), load, &mut free[at(id)]);
+            }
+        }
+        let mut fills: Column<DomainId, Option<Fill>> = rows.ids().map(|_| None).collect();
+        for id in order.into_iter().rev() {
+            fills[id] = Some(Fill::of(&free[at(id)], load));
+            if let Some(up) = rows[id].up.filter(|_| id != self.start) {
+                let (above, below) = free.split_at_mut(at(id).start);
+                for (sum, part) in above[at(up)].iter_mut().zip(below) {
+                    *sum += *part;
+                }
+            }
+        }
+        Fills(fills)
+    }
+}
+
+/// Adds what nodes have free, lane by lane, and the pods that they take.
+fn add_free(state: &State, ranks: impl Iterator<Item = Rank>, load: &Load<'_>, sums: &mut [i64]) {
+    let each = load.each.as_deref().unwrap_or_default();
+    let is_bare = each.iter().all(|(lane, _)| *lane == Lane::PODS);
+    for rank in ranks {
+        let node = state.nodes().index.node(rank);
+        let mut fit: Option<i64> = None;
+        for (at, (lane, _)) in load.all.iter().enumerate() {
+            let whole = state.nodes().free(node, *lane);
+            let free = whole + free_in_parts(state, node, *lane, load);
+            sums[2 * at] += whole;
+            sums[2 * at + 1] += free;
+            if let Some((_, amount)) = each.get(at) {
+                let here = free.max(0) / amount;
+                fit = Some(fit.map_or(here, |fit| fit.min(here)));
+            }
+        }
+        let fit = fit.unwrap_or(0);
+        if fit > 0
+            && load.is_feasible(state, rank)
+            && let Some(pods) = sums.last_mut()
+        {
+            *pods += if is_bare { i64::from(count(load.pods.len())) } else { fit };
+        }
+    }
 }
 
 /// Amount that is free beside whole GPUs, where parts of them are asked for.

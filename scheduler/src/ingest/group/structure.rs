@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use kai_api::pod_group::{
-    LABEL_KEY_BYTES_MAX, OBJECT_NAME_BYTES_MAX, SUB_GROUP_DEPTH_MAX, SUB_GROUP_NAME_BYTES_MAX,
-    SUB_GROUPS_MAX,
+    CONSTRAINED_SUB_GROUPS_MAX, LABEL_KEY_BYTES_MAX, OBJECT_NAME_BYTES_MAX, SUB_GROUP_DEPTH_MAX,
+    SUB_GROUP_NAME_BYTES_MAX, SUB_GROUPS_MAX,
 };
 use kai_engine::{Constraint, Min, Structure, SubGroup};
 
@@ -43,7 +43,9 @@ pub(super) fn structure(context: &mut Context, spec: &Spec<'_>) -> Structure {
         }
         return Structure::Flat { min: spec.min_member.map_or(1, count), topology };
     }
-    if spec.sub_groups.len() > SUB_GROUPS_MAX {
+    let levels = sub_groups().filter_map(|one| one.topology_constraint.as_ref());
+    let together = levels.filter(|levels| !levels.topology.is_empty()).count();
+    if spec.sub_groups.len() > SUB_GROUPS_MAX || together > CONSTRAINED_SUB_GROUPS_MAX {
         return Structure::Malformed;
     }
     let mut sorted: Vec<&WireSubGroup<'_>> = spec.sub_groups.iter().collect();
