@@ -1,6 +1,7 @@
 //! One scheduling cycle: five actions in a fixed order on the state as it stands.
 
 pub(crate) mod allocate;
+mod allowance;
 pub(crate) mod begin;
 pub(crate) mod commit;
 pub(crate) mod evict;
@@ -48,6 +49,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) repeated_nominations: Vec<(PodId, Place)>,
     /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
     pub(crate) undecided: BTreeSet<GroupId>,
+    /// True once allocate stopped before all had their turns.
+    pub(crate) is_cut: bool,
     /// True if pods were nominated for places that are free already: the next plan is due at once.
     pub(crate) due: bool,
     /// Room to mark pods in; empty between two uses.
@@ -101,6 +104,7 @@ pub fn plan_stepwise(
         nominated,
         repeated_nominations: Vec::new(),
         undecided: BTreeSet::new(),
+        is_cut: false,
         due: false,
         marked: IdSet::default(),
         retractions: Retractions::default(),

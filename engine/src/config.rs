@@ -66,9 +66,10 @@ pub struct Config {
     pub typical: Vec<Typical>,
     /// Number of groups, nodes and victim sets that one cycle may look at.
     pub steps_max: u64,
-    /// Number of steps after which an action that evicts leaves those who had no turn to the next cycle, which goes on with
-    /// them at once; each turn costs 32 beside its own. None, and all have their turns in each cycle.
-    pub eviction_steps_max: Option<u64>,
+    /// Number of steps after which an action leaves those who had no turn to the next cycle, which goes on with them at
+    /// once; each turn costs 32 beside its own. Of allocate the turns count that failed. None, and all have their turns in
+    /// each cycle.
+    pub action_steps_max: Option<u64>,
     /// True if a victim of reclaim that finds another place costs its queue nothing.
     pub reclaim_may_relocate: bool,
     /// Number of groups that consolidation may move for one; none for any number, 0 switches it off.
@@ -137,7 +138,7 @@ impl Default for Config {
             device_placement: Placement::Pack,
             typical: Vec::new(),
             steps_max: 50_000_000,
-            eviction_steps_max: None,
+            action_steps_max: None,
             reclaim_may_relocate: true,
             consolidation_victims_max: Some(16),
             staleness_grace: 60_000,

@@ -49,8 +49,7 @@ use crate::{
 pub(crate) struct Pending {
     /// True if anything was told since the last plan.
     pub(crate) changed: bool,
-    /// True if room may have come since the last plan.
-    grown: bool,
+    grown: Grown,
     /// Groups to be looked at again.
     touched: IdSet<GroupId>,
     classes: Classes,
@@ -69,7 +68,7 @@ pub(crate) struct Pending {
     /// Number of times that a search for victims that began anew ran out of steps, for class queues where the last one
     /// did.
     patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
-    /// Turns to evict, where a cycle is too short for all.
+    /// Turns, where a cycle is too short for all.
     pub(crate) rounds: Rounds,
     /// The number of changes to what searches for victims read.
     pub(crate) epoch: SearchEpoch,
@@ -82,6 +81,16 @@ pub(crate) struct Pending {
     scratch: Vec<u32>,
     /// Time when something changes by time alone.
     pub(crate) wake: Option<Timestamp>,
+}
+
+/// Room that may have come since all who wait were woken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+enum Grown {
+    #[default]
+    No,
+    /// By nominations that this cycle took back, most of which are made again.
+    ForNow,
+    Lasting,
 }
 
 /// Place of a group in the lists, if it has one, as it is kept; one line of the cache.
@@ -148,7 +157,9 @@ impl Pending {
                 changes.touched.clear();
             }
         }
-        self.grown |= changes.take(Kind::RoomGrew);
+        if changes.take(Kind::RoomGrew) {
+            self.grown = Grown::Lasting;
+        }
         if is_unlike {
             self.epoch.end();
         }
@@ -157,7 +168,7 @@ impl Pending {
     /// Has a pod of a group wait for what it was nominated for as if it was for nothing; one that leaves is nominated for
     /// nothing again: it is made anew.
     pub(crate) fn take_nomination_back(&mut self, pod: PodId, group: Option<GroupId>, waits: bool) {
-        (self.grown, self.changed) = (true, true);
+        (self.grown, self.changed) = (self.grown.max(Grown::ForNow), true);
         match group {
             Some(group) if waits => self.epoch.owe_nomination(pod, group, self.listing(group)),
             Some(_) | None => self.epoch.end(),
@@ -218,6 +229,11 @@ impl Pending {
     /// Class queues that are worth a try.
     pub(crate) fn awake(&self) -> impl Iterator<Item = (QueueId, ClassId)> {
         self.class_queues.awake()
+    }
+
+    /// Tells whether a class queue is worth a try.
+    pub(crate) fn is_awake(&self, queue: QueueId, class: ClassId) -> bool {
+        self.class_queues.is_awake(queue, class)
     }
 
     /// All class queues, worth a try or not.
@@ -290,10 +306,31 @@ impl Pending {
     }
 
     /// Wakes every class queue where room may have come.
+    ///
+    /// While a round goes on, nominations that were taken back give nobody room until it is seen which of them are not made
+    /// again: all who were turned down would be asked again in every cycle, and no round would end.
     pub(crate) fn wake_all(&mut self) {
-        if std::mem::take(&mut self.grown) {
+        let has_grown = match self.grown {
+            Grown::No => false,
+            Grown::ForNow => !self.rounds.is_under_way(),
+            Grown::Lasting => true,
+        };
+        if has_grown {
+            self.grown = Grown::No;
             self.class_queues.wake_all();
         }
+    }
+
+    /// Tells whether it is to be seen yet which nominations that were taken back are not made again.
+    pub(crate) fn awaits_nominations(&self) -> bool {
+        self.grown == Grown::ForNow
+    }
+
+    /// Takes nominations that were not made again as room that has come; tells whether there are any.
+    pub(crate) fn give_up_nominations(&mut self) -> bool {
+        let any = !self.epoch.owed().is_empty();
+        self.grown = if any { Grown::Lasting } else { Grown::No };
+        any
     }
 }
 

@@ -481,8 +481,8 @@ async fn pass<T>(future: impl Future<Output = T>) -> (Duration, T) {
     (started.elapsed(), result)
 }
 
-/// Has actions that evict leave the rest to the next cycle after some 20 ms each, so that what was placed is bound meanwhile:
-/// any user may make any number of groups for each of which all victims are looked through in vain.
+/// Has actions leave the rest to the next cycle after some 20 ms each, so that what was placed is bound meanwhile: any user may
+/// make any number of groups for each of which all nodes, or all victims, are looked through in vain.
 pub(crate) fn in_turns(config: Config) -> Config {
-    Config { eviction_steps_max: Some(20_000), ..config }
+    Config { action_steps_max: Some(20_000), ..config }
 }

@@ -27,6 +27,9 @@ const STEPS: u64 = 12;
 /// Number of cycles that a world with nothing new may need to come to rest.
 const REST_MAX: u32 = 40;
 
+/// Number of cycles that it may need where each action has one turn in a cycle.
+const REST_SHORT_MAX: u32 = 5000;
+
 /// Number of cycles in which nothing happens once it is at rest.
 const IDLE: u32 = 5;
 
@@ -194,7 +197,7 @@ fn starts(before: &World, after: &World, plan: &Plan) -> Vec<String> {
 }
 
 /// Nothing happens in these worlds.
-fn idle(worlds: [World; 2]) -> Result<(), TestCaseError> {
+fn idle<const N: usize>(worlds: [World; N]) -> Result<(), TestCaseError> {
     for mut world in worlds {
         for _ in 0..IDLE {
             let plan = world.plan();
@@ -219,14 +222,19 @@ fn rests(seed: u64) -> Result<(), TestCaseError> {
 
 /// Lets a world come to rest.
 fn settle(world: &mut World) -> Result<(), TestCaseError> {
+    settle_within(world, REST_MAX)
+}
+
+/// Lets a world come to rest in so many cycles.
+fn settle_within(world: &mut World, cycles_max: u32) -> Result<(), TestCaseError> {
     let mut pairs: BTreeSet<(PodId, PodId)> = BTreeSet::new();
     let mut last = String::new();
-    for _ in 0..REST_MAX {
+    for _ in 0..cycles_max {
         let plan = world.plan();
         if plan.changes.is_empty() {
-            if let Some(wake) = world.cluster.wake().filter(|wake| *wake > world.now) {
-                // Time alone changes something: a delay or a minimum runtime ends.
-                world.now = wake;
+            if let Some(wake) = world.cluster.wake() {
+                // Time alone changes something: a delay or a minimum runtime ends. Or the next cycle goes on.
+                world.now = wake.max(world.now);
                 continue;
             }
             return Ok(());
@@ -241,7 +249,9 @@ fn settle(world: &mut World) -> Result<(), TestCaseError> {
         }
         world.carry_out(&plan, Evicted::Recreated);
     }
-    Err(TestCaseError::fail(format!("no rest after {REST_MAX} cycles, the last of them:\n{last}")))
+    Err(TestCaseError::fail(format!(
+        "no rest after {cycles_max} cycles, the last of them:\n{last}"
+    )))
 }
 
 /// Puts budgets on pods of some groups, which allow from none to two to leave at a time; some pods have two.
@@ -368,6 +378,16 @@ proptest! {
     #[test]
     fn static_demand_comes_to_rest(seed: u64) {
         rests(seed)?;
+    }
+
+    /// L3: it does so too where an action has few turns in a cycle, and the next one goes on.
+    #[test]
+    fn short_cycles_come_to_rest(seed: u64) {
+        let mut world = live(seed)?;
+        world.config.action_steps_max = Some(1 + Seed::new(seed).split(1).below(100));
+        settle_within(&mut world, REST_SHORT_MAX)?;
+        balanced(&world)?;
+        idle([world])?;
     }
 }
 

@@ -4,8 +4,10 @@
 //! docs/behaviour.md 1.12. Unlike KAI, room that was made by evicting is for whom it was made (14.3, Q48): else a
 //! victim that is made again may go first by the order of queues, take its old place and be evicted again, for ever.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    actions::{Cycle, commit},
+    actions::{Cycle, allowance::Allowance, commit},
     base::{
         few::Few,
         id_set::IdSet,
@@ -17,6 +19,7 @@ use crate::{
     fit::{best_node, pod_affinity},
     pending::{
         depth::DepthWindow,
+        rounds::Pair,
         scheduling_order::{SchedulingOrder, Turn},
         wait,
     },
@@ -28,27 +31,88 @@ use crate::{
 const EXPECTED: Millis = 60_000;
 
 impl Cycle<'_> {
-    /// Gives every waiting group its turns until it has no more to place or finds no room.
+    /// Gives every waiting group its turns until it has no more to place or finds no room: first those whom an earlier
+    /// cycle left without one, then all others, and at last those whose queue took its part of the steps before. Queues
+    /// share the steps while a round goes on: cycles that are long enough give turns in the order of queues alone.
+    ///
+    /// Who was turned down and may find room since has another turn once those had theirs. While a round goes on, who was
+    /// nominated comes before all, so that nominations last.
     pub(crate) fn allocate(&mut self) {
         self.place_nominated_first();
         self.retractions.settled = self.changes.len();
-        let pending = &self.cluster.pending;
         let depth = self.config.queue_depth.allocate;
-        let front = depth.map(|depth| DepthWindow::new(pending, depth, |_| true));
-        let mut turns = SchedulingOrder::new(&self.cluster.state, pending, pending.awake(), front);
+        let mut front = depth.map(|depth| DepthWindow::new(&self.cluster.pending, depth, |_| true));
+        let mut failed = Allowance::new(self.config.action_steps_max);
+        let mut first = BTreeSet::new();
+        let left = self.cluster.pending.rounds.take_left();
+        if self.cluster.pending.awaits_nominations() {
+            first = self.cluster.pending.owed(&self.cluster.state);
+            front = self.allocate_to(first.iter().copied().collect(), front, &mut failed);
+            if self.cluster.pending.give_up_nominations() && !self.is_cut {
+                self.cluster.pending.wake_all();
+                first.clear();
+            }
+        }
+        if let Some(left) = left {
+            failed.share(self.cluster.pending.awake().map(|(queue, _)| queue));
+            let mut left = self.cluster.pending.worth_a_try(left.into_iter());
+            left.retain(|pair| !first.contains(pair));
+            front = self.allocate_to(left.iter().copied().collect(), front, &mut failed);
+            first.extend(left);
+        }
+        if !self.is_cut {
+            let others = self.cluster.pending.awake().filter(|pair| !first.contains(pair));
+            front = self.allocate_to(others.collect(), front, &mut failed);
+        }
+        let put_off = failed.resume();
+        if self.is_cut {
+            self.cluster.pending.rounds.leave(put_off.into_iter());
+        } else if !put_off.is_empty() {
+            let put_off = self.cluster.pending.worth_a_try(put_off.into_iter());
+            front = self.allocate_to(put_off.into_iter().collect(), front, &mut failed);
+        }
+        if let (Some(front), Some(depth)) = (front, depth) {
+            let Cluster { state, pending, .. } = &mut *self.cluster;
+            pending.tell_behind(state, &front, depth, &mut self.said);
+        }
+    }
+
+    /// Gives groups of some class queues their turns, up to the one at which the steps of those that `failed` are spent; what
+    /// is left of the groups that may have some.
+    ///
+    /// Steps of groups that got something do not count: they are bounded by the room that there is, and a cycle that
+    /// fills the cluster is to do so at once.
+    fn allocate_to(
+        &mut self,
+        pairs: Vec<Pair>,
+        front: Option<DepthWindow>,
+        failed: &mut Allowance,
+    ) -> Option<DepthWindow> {
+        let Cluster { state, pending, .. } = &*self.cluster;
+        let mut turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front);
         // Each has a group that gets something, most of the time.
         self.changes.reserve(turns.queues());
         self.said.reserve(turns.queues());
         self.retractions.started.reserve(turns.queues());
         while let Some(turn) = turns.next() {
-            if self.cluster.state.steps.total() >= self.config.steps_max {
+            let begun = self.cluster.state.steps;
+            if self.is_cut || begun.total() >= self.config.steps_max || failed.is_spent() {
                 self.cluster.state.steps.spent = true;
-                self.cluster.pending.changed = true;
-                return;
+                self.is_cut = true;
+                self.cluster.pending.rounds.leave(turns.heads());
+                break;
+            }
+            if failed.is_spent_by(turn.queue) {
+                let Cluster { state, pending, .. } = &*self.cluster;
+                failed.put_off(turns.close(state, pending, turn));
+                continue;
             }
             self.cluster.state.steps.groups += 1;
             match self.try_group(turn.group, None) {
-                Ok(()) => self.seat_again(&mut turns, turn),
+                Ok(()) => {
+                    self.seat_again(&mut turns, turn);
+                    continue;
+                }
                 Err(why) if self.is_passed(turn.group, &why) => {
                     // Others of its class may have labels that nobody minds.
                     let Cluster { state, pending, .. } = &mut *self.cluster;
@@ -62,11 +126,31 @@ impl Cycle<'_> {
                     self.turn_down(turn, why);
                 }
             }
+            failed.take(turn.queue, &self.cluster.state.steps.since(&begun));
         }
-        if let (Some(front), Some(depth)) = (turns.front(), depth) {
+        turns.into_front()
+    }
+
+    /// Tells whether a group may find free room and had no turn to, as allocate stopped.
+    pub(super) fn is_untried(&self, turn: Turn) -> bool {
+        self.is_cut && self.cluster.pending.is_awake(turn.queue, turn.class)
+    }
+
+    /// Gives a group that would evict others the turn to find free room which allocate had no steps for; tells whether it
+    /// found some.
+    ///
+    /// So it need not wait for the end of a round which others may make longer than a cycle each time.
+    pub(super) fn catch_up(&mut self, turn: Turn) -> bool {
+        self.cluster.state.steps.groups += 1;
+        self.cluster.pending.rounds.catch_up(turn.group);
+        let Err(why) = self.try_group(turn.group, None) else { return true };
+        if self.is_passed(turn.group, &why) {
             let Cluster { state, pending, .. } = &mut *self.cluster;
-            pending.tell_behind(state, front, depth, &mut self.said);
+            pending.pass(state, turn.group, why, &mut self.said);
+        } else {
+            self.turn_down(turn, why);
         }
+        false
     }
 
     /// Gives groups that pods were evicted for, or that were moved, what they were nominated for, before anybody else.

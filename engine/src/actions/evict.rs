@@ -3,8 +3,10 @@
 //! # Source
 //! docs/behaviour.md 4 to 6.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    actions::{Cycle, begin::Begin},
+    actions::{Cycle, allowance::Allowance, begin::Begin},
     base::{
         few::Few,
         few_map::FewMap,
@@ -15,7 +17,7 @@ use crate::{
     decided::{
         plan::{Eviction, QueueState, Why},
         proof::{EvictionKind, Proof, Shortage},
-        steps::{Progress, Steps},
+        steps::Progress,
     },
     evict::{
         Outcome, SearchState, VictimSearch,
@@ -27,6 +29,7 @@ use crate::{
     fit::pod_affinity,
     pending::{
         depth::DepthWindow,
+        rounds::Pair,
         scheduling_order::{SchedulingOrder, Turn},
     },
     state::{State, tree::Member},
@@ -35,39 +38,45 @@ use crate::{
 /// The part of a cycle's steps that one search may take at first: one of so many.
 const SEARCHES_MIN: u64 = 64;
 
-/// Steps of a turn beside those that it counts: what counting proves in vain costs as much as looking at so many nodes.
-const TURN_STEPS: u64 = 32;
-
 impl Cycle<'_> {
     /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
     ///
     /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
     /// all others the next time and goes on where it stopped; where something changed meanwhile it begins anew, with
-    /// twice as many.
+    /// twice as many. Those whom an earlier cycle left without a turn come first, and those last whose queue took its part
+    /// of the steps before.
     pub(crate) fn evict(&mut self, kind: EvictionKind) {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
         self.cluster.searches.settle(&self.cluster.pending.epoch);
         let front = self.front(kind);
+        let left = self.cluster.pending.rounds.take_left_of(kind);
         let pending = &self.cluster.pending;
-        let goes_on = pending.rounds.is_under_way(kind);
+        let left: BTreeSet<_> = pending.pairs(left.into_iter()).collect();
+        let goes_on = pending.rounds.is_evicting(kind);
         let pairs = pending.class_queues().map(|(queue, class, _)| (queue, class));
         let is_due = |pair: &(QueueId, _)| {
-            self.config.eviction_steps_max.is_none() || pending.rounds.is_due(kind, *pair)
+            self.config.action_steps_max.is_none() || pending.rounds.is_due(kind, *pair)
         };
-        let pairs: Vec<_> = pairs.filter(is_due).collect();
+        let pairs = pairs.filter(is_due);
+        let (left, pairs): (Vec<_>, Vec<_>) = pairs.partition(|pair| left.contains(pair));
         let slow =
             |(queue, class): &(QueueId, _)| self.cluster.pending.patience(*queue, *class, kind) > 0;
         let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
-        let begun = self.cluster.state.steps;
-        for pairs in [first, last] {
-            let Cluster { state, pending, .. } = &*self.cluster;
-            let turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front.clone());
-            if !self.evict_for(kind, turns, begun) {
-                self.cluster.state.steps.spent = true;
+        let mut allowance = Allowance::new(self.config.action_steps_max);
+        if goes_on {
+            allowance.share([&left, &first, &last].into_iter().flatten().map(|(queue, _)| *queue));
+        }
+        for pairs in [left, first, last] {
+            if !self.evict_for(kind, pairs, front.clone(), &mut allowance) {
+                self.cluster.pending.rounds.leave_of(kind, allowance.resume().into_iter());
                 return;
             }
+        }
+        let put_off = self.cluster.pending.pairs(allowance.resume().into_iter()).collect();
+        if !self.evict_for(kind, put_off, front, &mut allowance) {
+            return;
         }
         let Cluster { state, pending, .. } = &mut *self.cluster;
         let has_changed = pending.rounds.end(kind, pending.epoch.number());
@@ -75,46 +84,65 @@ impl Cycle<'_> {
         state.steps.spent |= goes_on && has_changed;
     }
 
-    /// Gives groups their turns; tells whether all had one before the steps were spent.
-    fn evict_for(&mut self, kind: EvictionKind, mut turns: SchedulingOrder, begun: Steps) -> bool {
+    /// Gives groups of some class queues their turns; tells whether all had one before the steps were spent, or wait until
+    /// other queues had theirs.
+    fn evict_for(
+        &mut self,
+        kind: EvictionKind,
+        pairs: Vec<Pair>,
+        front: Option<DepthWindow>,
+        allowance: &mut Allowance,
+    ) -> bool {
+        let Cluster { state, pending, .. } = &*self.cluster;
+        let mut turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front);
         while let Some(turn) = turns.next() {
-            let steps = &self.cluster.state.steps;
-            if steps.total() >= self.config.steps_max || self.is_spent(steps.since(&begun)) {
+            if self.cluster.state.steps.total() >= self.config.steps_max || allowance.is_spent() {
+                if self.config.action_steps_max.is_some() {
+                    self.cluster.pending.rounds.leave_of(kind, turns.heads());
+                }
+                self.cluster.state.steps.spent = true;
                 return false;
             }
-            let listing = self.cluster.pending.listing(turn.group);
-            let listing = listing.filter(|listing| listing.queue == turn.queue);
-            if listing.is_none_or(|now| (now.class, now.key) != (turn.class, turn.key)) {
-                // A plan of this action took pods of it, so that it waits for something else now.
+            if allowance.is_spent_by(turn.queue) {
                 let Cluster { state, pending, .. } = &*self.cluster;
-                turns.replace(state, pending, turn, listing.map(|listing| listing.class));
+                allowance.put_off(turns.close(state, pending, turn));
                 continue;
             }
-            if self.is_delayed(turn.group) {
-                // The next of its class may be older, and out of its delay.
-                turns.skip(&self.cluster.state, &self.cluster.pending, turn);
-                continue;
-            }
-            if self.search_victims(kind, turn) {
-                self.relist(turn.group);
-                let Cluster { state, pending, .. } = &*self.cluster;
-                turns.replace(state, pending, turn, [turn.class]);
-            } else if pod_affinity::is_repelled(&mut self.cluster.state, turn.group)
-                || self.count_barred(kind, turn) > 0
-            {
-                // What keeps it out need not keep out others of its class.
-                turns.skip(&self.cluster.state, &self.cluster.pending, turn);
-            } else {
-                turns.done(&self.cluster.state, &self.cluster.pending, turn);
-            }
+            let begun = self.cluster.state.steps;
+            self.evict_in_turn(kind, &mut turns, turn);
+            allowance.take(turn.queue, &self.cluster.state.steps.since(&begun));
         }
         true
     }
 
-    /// Tells whether an action that evicts took its part of the cycle.
-    fn is_spent(&self, steps: Steps) -> bool {
-        let taken = steps.total() + TURN_STEPS * steps.groups;
-        self.config.eviction_steps_max.is_some_and(|most| taken >= most.max(1))
+    /// Gives one group its turn, where it is listed as it was when turns began.
+    fn evict_in_turn(&mut self, kind: EvictionKind, turns: &mut SchedulingOrder, turn: Turn) {
+        let listing = self.cluster.pending.listing(turn.group);
+        let listing = listing.filter(|listing| listing.queue == turn.queue);
+        if listing.is_none_or(|now| (now.class, now.key) != (turn.class, turn.key)) {
+            // A plan of this action took pods of it, so that it waits for something else now.
+            let Cluster { state, pending, .. } = &*self.cluster;
+            turns.replace(state, pending, turn, listing.map(|listing| listing.class));
+            return;
+        }
+        let is_untried = self.is_untried(turn);
+        if self.is_delayed(turn.group) || (is_untried && self.may_retract(turn.group)) {
+            // The next of its class may be older, and out of its delay.
+            turns.skip(&self.cluster.state, &self.cluster.pending, turn);
+            return;
+        }
+        if (is_untried && self.catch_up(turn)) || self.search_victims(kind, turn) {
+            self.relist(turn.group);
+            let Cluster { state, pending, .. } = &*self.cluster;
+            turns.replace(state, pending, turn, [turn.class]);
+        } else if pod_affinity::is_repelled(&mut self.cluster.state, turn.group)
+            || self.count_barred(kind, turn) > 0
+        {
+            // What keeps it out need not keep out others of its class.
+            turns.skip(&self.cluster.state, &self.cluster.pending, turn);
+        } else {
+            turns.done(&self.cluster.state, &self.cluster.pending, turn);
+        }
     }
 
     /// The groups that the action looks at, where their number is bounded.
@@ -173,7 +201,7 @@ impl Cycle<'_> {
         }
         self.cluster.state.steps.groups += 1;
         let Cluster { searches, pending, .. } = &mut *self.cluster;
-        if self.config.eviction_steps_max.is_some() {
+        if self.config.action_steps_max.is_some() {
             pending.rounds.note(kind, (turn.queue, turn.class), pending.epoch.number());
         }
         match searches.recall(&pending.epoch, SearchKey { group: turn.group, kind }, self.now) {

@@ -77,6 +77,11 @@ impl Cycle<'_> {
         self.retractions.offered = Some(groups);
     }
 
+    /// Tells whether pods of a group may be retracted; it gets no more meanwhile, which would not be retracted with them.
+    pub(super) fn may_retract(&self, group: GroupId) -> bool {
+        self.retractions.offered.as_ref().is_some_and(|offered| offered.contains(&group))
+    }
+
     /// Tells whether a pod was placed by this plan, and may be as if it was not.
     pub(super) fn is_placed_this_cycle(&self, pod: PodId) -> bool {
         self.cluster.pending.placed_this_cycle.contains(pod)

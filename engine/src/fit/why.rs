@@ -31,6 +31,8 @@ const WITNESSES_MAX: u32 = 64;
 
 /// Of so many nodes that are short of GPUs it is asked what else they are short of.
 const LACKING_MAX: usize = 256;
+/// So many nodes that are asked why cost a step.
+const ASKED_PER_STEP: u64 = 8;
 /// So many nodes are kept by name for each reason that names them.
 const NAMED_MAX: usize = 16;
 
@@ -91,7 +93,8 @@ pub(crate) struct Unplaced<'a> {
 /// Says why a pod found no node.
 ///
 /// # Cost
-/// In the number of buckets of free GPUs, and of nodes that have the GPUs and lack something else.
+/// In the number of buckets of free GPUs, and of nodes that have the GPUs and lack something else; in that of all nodes for a
+/// pod without whole GPUs, an eighth of which is counted in `steps.nodes`.
 pub(crate) fn no_room(state: &mut State, unplaced: &Unplaced<'_>) -> Why {
     let Unplaced { pod, at, placed, area, .. } = *unplaced;
     let Refusals { misfits, dominant, also, named, nodes } = misfits(state, unplaced);
@@ -204,7 +207,9 @@ fn misfits(state: &mut State, unplaced: &Unplaced<'_>) -> Refusals {
     let also = also.into_iter().collect();
 
     let nodes = if names_nodes { asker.refusals(&mut looks) } else { Vec::new() };
+    let steps = asker.steps();
     state.count_looks(looks);
+    state.steps.nodes += steps;
     let dominant = dominant(&tallies);
     let named = tallies
         .iter()
@@ -228,13 +233,26 @@ struct Asker<'c> {
 }
 
 impl Asker<'_> {
+    /// Tells whether nodes are asked one by one: there are no buckets of those that are short.
+    fn asks_each(&self) -> bool {
+        let packs = self.state.nodes().index.policy.gpu.packs();
+        !packs || self.shape.amount(Lane::GPU) < GPU_MILLI
+    }
+
+    /// Counts the steps that it takes to ask nodes one by one, of which one that is asked why is a part.
+    fn steps(&self) -> u64 {
+        let all = || self.state.nodes().index.ranks().len();
+        let asked = if self.asks_each() { self.area.map_or_else(all, IdSet::len) } else { 0 };
+        asked as u64 / ASKED_PER_STEP
+    }
+
     /// Counts how often each reason comes first, and what nodes are short of besides.
     fn ask(&self, looks: &mut Looks) -> (BTreeMap<Misfit, Capacity>, BTreeMap<Misfit, u32>) {
         let index = &self.state.nodes().index;
         let mut tallies: BTreeMap<Misfit, Capacity> = BTreeMap::new();
         let mut also = BTreeMap::new();
         let gpus = self.shape.amount(Lane::GPU) / GPU_MILLI;
-        if !index.policy.gpu.packs() || gpus == 0 {
+        if self.asks_each() {
             let all: Vec<Rank> = match self.area {
                 Some(area) => area.iter().collect(),
                 None => index.ranks().collect(),

@@ -103,6 +103,11 @@ impl ClassQueues {
         awake.map(|(queue, class, _)| (queue, class))
     }
 
+    /// Tells whether one is worth a try.
+    pub(super) fn is_awake(&self, queue: QueueId, class: ClassId) -> bool {
+        self.id(queue, class).is_some_and(|class_queue| !self.asleep.contains(class_queue))
+    }
+
     /// Counts the queues that have some.
     pub(super) fn queues(&self) -> usize {
         self.queues.len()

@@ -1,49 +1,67 @@
-//! Turns of actions that evict, over cycles that are too short for all who wait.
+//! Turns of actions over cycles that are too short for all who wait.
 //!
-//! A search for victims may cost as much as placing a thousand pods, and whoever creates pods may make any number of
-//! groups that need one each. So that the places of others are told meanwhile, a cycle stops after some steps, and the next one
-//! goes on with those who had no turn: all have had theirs before one has another.
+//! A group that finds no room may cost as much as placing a thousand pods, by a search among nodes or for victims, and whoever
+//! creates pods may make any number of such groups that differ. So that the places of others are told meanwhile, an action
+//! stops after some steps, and the next cycle goes on with those who had no turn: all have had theirs before one has
+//! another.
 
 use std::collections::BTreeSet;
 
 use crate::{
-    base::ids::{ClassId, QueueId},
+    base::ids::{ClassId, GroupId, QueueId},
     decided::proof::EvictionKind,
+    pending::Pending,
+    state::State,
 };
 
 /// A class of waiting groups of a queue.
-type Pair = (QueueId, ClassId);
+pub(crate) type Pair = (QueueId, ClassId);
 
-/// Rounds of the actions that evict, in the order of [`EvictionKind::ALL`].
+/// Rounds of actions.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Rounds([Round; EvictionKind::ALL.len()]);
+pub(crate) struct Rounds {
+    /// Of the actions that evict, in the order of [`EvictionKind::ALL`].
+    evicting: [Round; EvictionKind::ALL.len()],
+    /// Of allocate; none where all had their turns in the last cycle.
+    allocating: Option<Left>,
+}
 
 /// A round of one action: none is under way where nobody had a turn.
 #[derive(Clone, Default, Debug)]
 struct Round {
     had: BTreeSet<Pair>,
+    left: Left,
     /// The epoch in which it began.
     epoch: u64,
 }
+
+/// The first groups of the class queues that had no turn before an action stopped. They come first in the next cycle, whatever
+/// came meanwhile, so that nobody who makes new groups all the time keeps them from their turns.
+type Left = BTreeSet<GroupId>;
 
 impl Rounds {
     /// Tells whether a class has its turn now: it had none in this round, and had one in the round of the action before,
     /// which costs others less.
     pub(crate) fn is_due(&self, kind: EvictionKind, pair: Pair) -> bool {
         let at = kind as usize;
-        let before = at.checked_sub(1).map(|before| &self.0[before].had);
-        !self.0[at].had.contains(&pair)
+        let before = at.checked_sub(1).map(|before| &self.evicting[before].had);
+        !self.evicting[at].had.contains(&pair)
             && before.is_none_or(|had| had.is_empty() || had.contains(&pair))
     }
 
-    /// Tells whether a round goes on that an earlier cycle began.
-    pub(crate) fn is_under_way(&self, kind: EvictionKind) -> bool {
-        !self.0[kind as usize].had.is_empty()
+    /// Tells whether a round of some action goes on that an earlier cycle began.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.allocating.is_some() || self.evicting.iter().any(|round| !round.had.is_empty())
+    }
+
+    /// Tells whether a round of an action that evicts goes on that an earlier cycle began.
+    pub(crate) fn is_evicting(&self, kind: EvictionKind) -> bool {
+        !self.evicting[kind as usize].had.is_empty()
     }
 
     /// Notes that a class has its turn, in this epoch.
     pub(crate) fn note(&mut self, kind: EvictionKind, pair: Pair, epoch: u64) {
-        let round = &mut self.0[kind as usize];
+        let round = &mut self.evicting[kind as usize];
         if round.had.is_empty() {
             round.epoch = epoch;
         }
@@ -54,11 +72,59 @@ impl Rounds {
     /// changed since it began.
     pub(crate) fn end(&mut self, kind: EvictionKind, epoch: u64) -> bool {
         let at = kind as usize;
-        if at.checked_sub(1).is_some_and(|before| !self.0[before].had.is_empty()) {
+        if at.checked_sub(1).is_some_and(|before| !self.evicting[before].had.is_empty()) {
             return false;
         }
-        let round = &mut self.0[at];
+        let round = &mut self.evicting[at];
         round.had.clear();
         round.epoch != epoch
+    }
+
+    /// Takes the groups that allocate left without a turn, where it goes on with a round.
+    pub(crate) fn take_left(&mut self) -> Option<Left> {
+        self.allocating.take()
+    }
+
+    /// Takes the groups that an action which evicts left without a turn.
+    pub(crate) fn take_left_of(&mut self, kind: EvictionKind) -> Left {
+        std::mem::take(&mut self.evicting[kind as usize].left)
+    }
+
+    /// Leaves groups to the next cycle, which had no turn before an action that evicts stopped.
+    pub(crate) fn leave_of(&mut self, kind: EvictionKind, groups: impl Iterator<Item = GroupId>) {
+        self.evicting[kind as usize].left.extend(groups);
+    }
+
+    /// Leaves groups to the next cycle, which had no turn before allocate stopped.
+    pub(crate) fn leave(&mut self, groups: impl Iterator<Item = GroupId>) {
+        self.allocating.get_or_insert_default().extend(groups);
+    }
+
+    /// Notes that a group has the turn that allocate left to the next cycle.
+    pub(crate) fn catch_up(&mut self, group: GroupId) {
+        if let Some(left) = &mut self.allocating {
+            left.remove(&group);
+        }
+    }
+}
+
+impl Pending {
+    /// The class queues with pods whose nominations this cycle took back and has not made again so far.
+    pub(crate) fn owed(&self, state: &State) -> BTreeSet<Pair> {
+        self.worth_a_try(self.epoch.owed().iter().filter_map(|pod| state.pods()[*pod].group()))
+    }
+
+    /// The class queues of groups, those that are worth a try.
+    pub(crate) fn worth_a_try(&self, groups: impl Iterator<Item = GroupId>) -> BTreeSet<Pair> {
+        self.pairs(groups).filter(|(queue, class)| self.is_awake(*queue, *class)).collect()
+    }
+
+    /// The class queues of the groups that wait of some, as they are listed now.
+    pub(crate) fn pairs(
+        &self,
+        groups: impl Iterator<Item = GroupId>,
+    ) -> impl Iterator<Item = Pair> {
+        let listings = groups.filter_map(|group| self.listing(group));
+        listings.map(|listing| (listing.queue, listing.class))
     }
 }

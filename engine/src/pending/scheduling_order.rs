@@ -144,9 +144,21 @@ impl SchedulingOrder {
         Some(Turn { queue: *queue, class, key, group: key.group, leaf })
     }
 
+    /// The first groups of the class queues that have turns to come.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = GroupId> {
+        self.leaves.iter().flat_map(|leaf| leaf.heads.iter().map(|(key, _)| key.group))
+    }
+
     /// Takes the turn of now away.
     pub(crate) fn done(&mut self, state: &State, pending: &Pending, turn: Turn) {
         self.replace(state, pending, turn, []);
+    }
+
+    /// Takes the turns of the queue of now away; the first groups of its class queues.
+    pub(crate) fn close(&mut self, state: &State, pending: &Pending, turn: Turn) -> Vec<GroupId> {
+        let heads = std::mem::take(&mut self.leaves[turn.leaf].heads);
+        self.seat(state, pending, turn.leaf);
+        heads.iter().map(|(key, _)| key.group).collect()
     }
 
     /// Takes the turn of now away and gives the next group of the same class one; says whether there is one.
@@ -191,8 +203,8 @@ impl SchedulingOrder {
     }
 
     /// The groups that may have turns, as they are listed now; none where nothing bounds them.
-    pub(crate) fn front(&self) -> Option<&DepthWindow> {
-        self.front.as_ref()
+    pub(crate) fn into_front(self) -> Option<DepthWindow> {
+        self.front
     }
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.

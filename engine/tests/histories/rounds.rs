@@ -1,8 +1,8 @@
-//! Cycles that are too short for all who might evict others: all have a turn before one has another.
+//! Cycles that are too short for all who wait: all have a turn before one has another.
 
 use std::fmt::Write;
 
-use kai_engine::Change;
+use kai_engine::{Actions, Change, Place};
 use kai_sim::generate::Seed;
 
 use super::*;
@@ -29,7 +29,7 @@ fn news(world: &mut World, cycle: i64) {
 /// Counts the cycles until somebody is evicted, in a cluster that changes all the time.
 fn cycles(groups: &[&str]) -> i64 {
     let mut world = full(4);
-    world.config.eviction_steps_max = Some(1);
+    world.config.action_steps_max = Some(1);
     for (number, group) in groups.iter().enumerate() {
         add(&mut world, &format!("groups: {{ g{number}: {{ queue: owner, {group} }} }}"));
     }
@@ -70,7 +70,7 @@ fn news_of_a_round_are_for_those_who_had_their_turn() {
         // Who needs more than the node has evicts nobody.
         add(&mut world, &format!("groups: {{ g{cpu}: {{ queue: owner, gpus: 3, cpu: {cpu} }} }}"));
     }
-    world.config.eviction_steps_max = Some(1);
+    world.config.action_steps_max = Some(1);
     let mut decided = plan_at(&mut world, 0);
     assert!(decided.changes.is_empty() && decided.steps.spent, "the others are to come");
     add(&mut world, &victims(true));
@@ -85,29 +85,243 @@ fn news_of_a_round_are_for_those_who_had_their_turn() {
     assert_eq!(changes(&world, &decided), [eviction, "nominate first on node0"]);
 }
 
-/// Whatever the cluster: short cycles come to an end, and leave all in order.
+/// Nodes with a pod each, and groups before a small one that are asked in vain: each wants more CPU than a node has.
+fn behind_many(nodes: u64, hopeless: u64) -> World {
+    let mut text = String::from("queues: { q: {}, other: { quota: 8 } }\nnodes:\n");
+    for node in 0..nodes {
+        let _ = writeln!(text, "  node{node}: {{ gpus: 2, cpu: 8 }}");
+    }
+    text += "groups:\n";
+    for node in 0..nodes {
+        let _ = writeln!(text, "  r{node}: {{ queue: q, gpus: 1, cpu: 1, on: node{node} }}");
+    }
+    for cpu in 9..9 + hopeless {
+        let _ = writeln!(text, "  h{cpu}: {{ queue: q, priority: 75, gpus: 1, cpu: {cpu} }}");
+    }
+    text += "  small: { queue: q, gpus: 1, cpu: 1 }\n";
+    world(&text)
+}
+
+/// Has room come that none of those who wait in vain can use.
+fn replace(world: &mut World, number: u64) {
+    gone(world, &[&format!("r{number}")]);
+    let group = format!("r{number}: {{ queue: q, gpus: 1, cpu: 1, on: node{number} }}");
+    add(world, &format!("groups: {{ {group} }}"));
+}
+
+/// Whoever fits is placed within a round of those who do not, though room comes in every cycle, so that all of them might
+/// find some; no cycle takes more than its part and a turn, and each of them is asked again.
+#[test]
+fn who_fits_is_placed_while_others_fail_at_great_cost() {
+    const NODES: u64 = 50;
+    const HOPELESS: u64 = 1000;
+    const PART: u64 = 2000;
+    let mut world = behind_many(NODES, HOPELESS);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    let whole = plan_at(&mut world.clone(), 0).steps;
+    assert!(!whole.spent && whole.nodes >= HOPELESS * NODES, "{whole:?}");
+    let each = whole.total().div_ceil(HOPELESS) + 32;
+    let round = (HOPELESS * each).div_ceil(PART);
+    world.config.action_steps_max = Some(PART);
+    let small = pod(&world, "small");
+    let mut tried = 0;
+    let mut placed = None;
+    for cycle in 0..2 * round {
+        replace(&mut world, cycle % NODES);
+        let decided = plan_at(&mut world, i64::try_from(cycle).expect("few cycles"));
+        tried += decided.steps.groups;
+        assert!(decided.steps.total() <= PART + each, "{:?} in cycle {cycle}", decided.steps);
+        let is_small =
+            |change: &Change| matches!(change, Change::Place { pod, .. } if *pod == small);
+        if decided.changes.iter().any(is_small) {
+            placed = Some(cycle);
+        }
+    }
+    assert!(placed.is_some_and(|placed| placed < round), "{placed:?} of {round}");
+    assert!(tried > 2 * HOPELESS, "each is asked again: {tried}");
+}
+
+/// However many groups of one queue are asked in vain, and though all of them are asked again in each cycle: whoever waits in
+/// another is placed in the first or second cycle after it came.
+#[test]
+fn one_queue_keeps_no_other_waiting() {
+    const PART: u64 = 2000;
+    let mut world = behind_many(50, 1000);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    world.config.action_steps_max = Some(PART);
+    let mut came = Vec::new();
+    for cycle in 0..10 {
+        replace(&mut world, cycle);
+        let name = format!("o{cycle}");
+        add(&mut world, &format!("groups: {{ {name}: {{ queue: other, gpus: 1, cpu: 1 }} }}"));
+        came.push((cycle, pod(&world, &name)));
+        let decided = plan_at(&mut world, i64::try_from(cycle).expect("few cycles"));
+        assert!(decided.steps.spent && decided.steps.total() <= PART + 200, "{:?}", decided.steps);
+        let is_placed = |pod: PodId| {
+            let is_it = |change: &Change| matches!(change, Change::Place { pod: placed, .. } if *placed == pod);
+            decided.changes.iter().any(is_it)
+        };
+        came.retain(|(_, pod)| !is_placed(*pod));
+        assert!(came.iter().all(|(since, _)| *since == cycle), "{came:?} in cycle {cycle}");
+    }
+}
+
+/// However many groups of one queue find nobody to evict: whoever comes in another has a turn in the next cycle.
+#[test]
+fn one_queue_keeps_no_other_from_evicting() {
+    let mut world = full(8);
+    add(&mut world, "queues: { third: {} }");
+    for cpu in 1..300 {
+        let group = format!("g{cpu}: {{ queue: third, priority: 75, gpus: 3, cpu: {cpu} }}");
+        add(&mut world, &format!("groups: {{ {group} }}"));
+    }
+    world.config.action_steps_max = Some(500);
+    assert!(plan_at(&mut world, 0).steps.spent, "a round goes on");
+    add(&mut world, "groups: { small: { queue: owner, gpus: 1 } }");
+    let decided = plan_at(&mut world, 1);
+    assert!(decided.steps.spent, "the round goes on");
+    let is_evicted = |change: &Change| matches!(change, Change::Evict { .. });
+    assert!(decided.changes.iter().any(is_evicted), "{:?}", decided.changes);
+}
+
+/// Sub-groups that each have to be together cost what is measured of their topology: one such group after the other, and others
+/// are placed meanwhile.
+#[test]
+fn domains_that_are_measured_count() {
+    const NODES: u64 = 64;
+    const SUB_GROUPS: u64 = 30;
+    let mut text = String::from("topologies: { dc: [rack, host] }\nqueues: { q: {} }\nnodes:\n");
+    for node in 0..NODES {
+        let labels = format!("{{ rack: r{}, host: h{node} }}", node / 8);
+        let _ = writeln!(text, "  node{node}: {{ gpus: 2, cpu: 8, labels: {labels} }}");
+    }
+    text += "groups:\n";
+    for group in 0..20 {
+        let _ = writeln!(text, "  t{group}:\n    queue: q\n    priority: 75\n    subgroups:");
+        for number in 0..SUB_GROUPS {
+            let cpu = if number == SUB_GROUPS - 1 { 9 + group } else { 1 };
+            let _ = writeln!(text, "      s{number:02}: {{ gpus: 1, cpu: {cpu}, required: host }}");
+        }
+    }
+    text += "  small: { queue: q, gpus: 1 }\n";
+    let mut world = world(&text);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    world.config.action_steps_max = Some(1);
+    let measured = (SUB_GROUPS - 1) * (NODES + NODES + NODES / 8 + 1) / 16;
+    for cycle in 0..20 {
+        let decided = plan_at(&mut world, cycle);
+        assert_eq!(decided.steps.groups, 1, "{:?}", decided.steps);
+        let nodes = decided.steps.nodes;
+        assert!(nodes >= measured && nodes < 2 * measured, "{nodes} for {measured}");
+        assert!(decided.steps.spent && decided.changes.is_empty());
+    }
+    assert_eq!(decide(&mut world, 20).len(), 1, "the small one");
+}
+
+/// Counts the cycles until pods of a group get what they may, while whoever else waits is asked in vain, others like that come
+/// all the time, and so does room; says whether somebody was evicted for them.
+fn cycles_beside(world: &mut World, name: &str) -> (i64, bool) {
+    world.config.action_steps_max = Some(1);
+    let waits = pod(world, name);
+    let mut left = (0..100).map(|cpu| format!("h{cpu}: {{ cpu: {}, ", 9 + cpu));
+    let mut come = |world: &mut World| {
+        let group = left.next().expect("no more come");
+        add(world, &format!("groups: {{ {group} queue: owner, priority: 75, gpus: 3 }} }}"));
+    };
+    (0..10).for_each(|_| come(world));
+    for cycle in 0..50 {
+        come(world);
+        news(world, cycle);
+        let decided = plan_at(world, cycle);
+        assert!(decided.steps.spent, "a round goes on in each cycle");
+        let is_evicted = |change: &Change| matches!(change, Change::Evict { .. });
+        let evicts = decided.changes.iter().any(is_evicted);
+        let is_for = |change: &Change| match change {
+            Change::Place { pod, .. } | Change::Nominate { pod, .. } => *pod == waits,
+            Change::Evict { .. } => false,
+        };
+        if decided.changes.iter().any(is_for) {
+            return (cycle + 1, evicts);
+        }
+        assert!(!evicts, "nobody else is evicted for");
+    }
+    panic!("{name} had no turn")
+}
+
+#[test]
+fn who_comes_later_keeps_nobody_from_a_turn() {
+    let small = "groups: { small: { queue: owner, gpus: 1 } }";
+    // Nobody is evicted for whom there is room, though allocate has no turn left for them.
+    let mut world = full(4);
+    gone(&mut world, &["b0"]);
+    add(&mut world, small);
+    assert_eq!(cycles_beside(&mut world, "small"), (12, false));
+    // Who has to evict others does not wait for allocate to be through with all.
+    let mut world = full(4);
+    add(&mut world, small);
+    assert_eq!(cycles_beside(&mut world, "small"), (12, true));
+}
+
+/// A cluster that is full of pods which others have a right to, or half full, and groups of many kinds that wait.
+fn crowd(number: u64) -> World {
+    let mut seed = Seed::new(number);
+    let mut world = full(2 + seed.below(3));
+    for pod in 0..seed.below(4) {
+        gone(&mut world, &[&format!("b{pod}")]);
+    }
+    for group in 0..=seed.below(8) {
+        let queue = if seed.below(2) == 0 { "owner" } else { "borrower" };
+        let (gpus, pods, cpu) = (1 + seed.below(2), 1 + seed.below(3), seed.below(3));
+        let priority = if seed.below(2) == 0 { 50 } else { 75 };
+        add(
+            &mut world,
+            &format!(
+                "groups: {{ g{group}: {{ queue: {queue}, gpus: {gpus}, pods: {pods}, cpu: {cpu}, priority: {priority} }} }}"
+            ),
+        );
+    }
+    world
+}
+
+/// Plans until nothing is left to the next cycle; what was placed.
+fn rest(world: &mut World, number: u64) -> Vec<(PodId, Place)> {
+    let mut placed = Vec::new();
+    for cycle in 0..1000 {
+        let plan = plan_at(world, cycle);
+        let place = |change: &Change| match change {
+            Change::Place { pod, node, .. } => Some((*pod, Place::on(*node))),
+            Change::Evict { .. } | Change::Nominate { .. } => None,
+        };
+        placed.extend(plan.changes.iter().filter_map(place));
+        if !plan.steps.spent {
+            return placed;
+        }
+    }
+    panic!("seed {number} comes to an end")
+}
+
+/// Whatever the cluster: short cycles come to an end, and leave all in order; without a bound nothing is left to decide then.
 #[test]
 fn short_cycles_come_to_rest() {
-    for number in 0..150 {
-        let mut seed = Seed::new(number);
-        let mut world = full(2 + seed.below(3));
-        world.config.eviction_steps_max = Some(1 + seed.below(100));
-        for group in 0..=seed.below(8) {
-            let queue = if seed.below(2) == 0 { "owner" } else { "borrower" };
-            let (gpus, pods, cpu) = (1 + seed.below(2), 1 + seed.below(3), seed.below(3));
-            let priority = if seed.below(2) == 0 { 50 } else { 75 };
-            add(
-                &mut world,
-                &format!(
-                    "groups: {{ g{group}: {{ queue: {queue}, gpus: {gpus}, pods: {pods}, cpu: {cpu}, priority: {priority} }} }}"
-                ),
-            );
-        }
-        let mut cycle = 0;
-        while plan_at(&mut world, cycle).steps.spent {
-            cycle += 1;
-            assert!(cycle < 1000, "seed {number} comes to an end");
-        }
+    for number in 0..300 {
+        let mut world = crowd(number);
+        world.config.action_steps_max = Some(1 + Seed::new(number).split(1).below(100));
+        rest(&mut world, number);
         assert_eq!(world.cluster.check(), Vec::<String>::new(), "seed {number}");
+        world.config.action_steps_max = None;
+        let more = plan_at(&mut world, 1000);
+        assert_eq!(more.changes, [], "seed {number}");
+    }
+}
+
+/// Where nobody is evicted, short cycles place whom one cycle would, where it would.
+#[test]
+fn short_cycles_place_as_one_does() {
+    for number in 0..300 {
+        let mut world = crowd(number);
+        world.config.actions = Actions { allocate: true, ..Actions::NONE };
+        let mut short = world.clone();
+        short.config.action_steps_max = Some(1);
+        assert_eq!(rest(&mut short, number), rest(&mut world, number), "seed {number}");
     }
 }

@@ -100,7 +100,7 @@ fn a_gang_that_others_may_keep_away_is_compared_once() {
 #[test]
 fn comparisons_spend_the_steps_of_a_cycle() {
     let mut world = company(4, 50, "default");
-    world.config.eviction_steps_max = Some(300);
+    world.config.action_steps_max = Some(300);
     for (name, cpu) in [("a", 1), ("b", 2)] {
         let far = terms("anti_affinity", 64);
         let what = format!("queue: ours, pods: 2, gpus: 9, cpu: {cpu}, {far}");
