@@ -294,7 +294,7 @@ fn trees_that_are_too_wide_are_refused() {
         let parts: Vec<Value> = (0..count).map(part).collect();
         let group = json!({"metadata": {"name": "g"}, "spec": {"subGroups": parts}});
         match ask(Hook::ValidatePodGroup, &group, None, &settings(&json!({}))).verdict {
-            Verdict::Denied(denial) => Some(denial.0),
+            Verdict::Denied(denial) => Some(denial),
             Verdict::Allowed | Verdict::Patched(_) => None,
         }
     };
