@@ -95,7 +95,7 @@ impl Pool {
     }
 }
 
-/// Nodes on which something is free, or all of them where a pod of the group asks for no GPU.
+/// Nodes on which something is free, or all of them where a pod of the group needs no GPU.
 ///
 /// # Source
 /// docs/behaviour.md 8.1.
@@ -104,9 +104,9 @@ pub(super) fn useful_nodes(state: &State, group: GroupId) -> IdSet<Rank> {
         .pods
         .iter()
         .map(|pod| &state.shapes()[state.pods()[*pod].shape])
-        // Devices that a named claim has already need not be free, and some are of no node.
+        // Devices that a named claim has already need not be free, some are of no node, and others stand in for GPUs.
         .any(|shape| {
-            let loose = state.shapes().has_backed_resources && !shape.asks.is_empty();
+            let loose = !shape.asks.is_empty() && shape.own_milli == 0;
             shape.cpu_only || shape.is_named() || loose
         });
     let index = &state.nodes().index;
