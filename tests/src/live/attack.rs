@@ -97,9 +97,9 @@ impl Move {
             object["spec"]["subGroups"] = (0..self.chain).map(|at| self.link(at)).collect();
         }
         if self.fan > 0 {
-            let like = object["spec"]["subGroups"][0].take();
+            let like = object.pointer_mut("/spec/subGroups/0").map_or(json!({}), Value::take);
             let part = |at| {
-                let mut part = if like.is_null() { json!({}) } else { like.clone() };
+                let mut part = like.clone();
                 part["name"] = json!(format!("s{at}"));
                 part["minMember"] = json!(1);
                 part
