@@ -78,12 +78,18 @@ impl Demand {
     }
 }
 
+/// Comparisons that it costs to see what a node holds, and to take a victim off one.
+const NODE: u64 = 2;
+const VICTIM: u64 = 4;
+
 /// Pods that the nodes would hold, with some victims gone.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
     freed: FewMap<NodeId, Freed>,
     /// Per shape: how many pods fit at most.
     pub(super) room: Few<usize>,
+    /// Comparisons that counting took.
+    pub(super) compared: u64,
 }
 
 impl Capacity {
@@ -94,6 +100,7 @@ impl Capacity {
     pub(super) fn new(state: &State, demand: &Demand, nodes: &IdSet<Rank>) -> Self {
         let index = &state.nodes().index;
         let nothing = Freed::default();
+        let mut compared = 0;
         let room = demand.shapes.iter().map(|(shape, counts)| {
             let row = &state.shapes()[*shape];
             let enough = counts.last().copied().unwrap_or(0);
@@ -101,6 +108,7 @@ impl Capacity {
             let buckets = index.by_gpu(index.gpus_from(row.amount(Lane::GPU)));
             for bucket in buckets {
                 for rank in IdSet::all_of([bucket, nodes, index.feasible(*shape)]) {
+                    compared += NODE;
                     room += most(state, row, index.node(rank), &nothing);
                     if room >= enough {
                         return room;
@@ -109,7 +117,8 @@ impl Capacity {
             }
             room
         });
-        Self { freed: FewMap::default(), room: room.collect() }
+        let room = room.collect();
+        Self { freed: FewMap::default(), room, compared }
     }
 
     /// Takes victims away.
@@ -120,6 +129,7 @@ impl Capacity {
         nodes: &IdSet<Rank>,
         pods: &[PodId],
     ) {
+        self.compared += VICTIM * pods.len() as u64;
         for pod in pods {
             let Some(node) = state.node_of(*pod) else { continue };
             let Some(rank) = state.nodes().index.rank(node) else { continue };
@@ -170,7 +180,7 @@ impl Capacity {
                 touched.or_insert_with(node, || freed.clone());
             }
         }
-        let mut part = Self { freed: touched, room: self.room.clone() };
+        let mut part = Self { freed: touched, room: self.room.clone(), compared: 0 };
         part.add(state, demand, nodes, pods);
         part.room
     }

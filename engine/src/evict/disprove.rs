@@ -57,7 +57,7 @@ impl VictimSearch<'_> {
     }
 
     /// GPUs in all: what is free, and what other queues have to give.
-    fn short_of_gpus(&self, state: &State) -> Option<Shortage> {
+    fn short_of_gpus(&self, state: &mut State) -> Option<Shortage> {
         let (needed_milli, mut most_milli) = capacity_bound::gpu_gap(state, &self.search.pods)?;
         match self.search.kind {
             EvictionKind::Consolidate if !may_take_less(state) => {}
@@ -76,7 +76,10 @@ impl VictimSearch<'_> {
 
     /// The most GPUs that other queues lose before they are within their shares; nothing where it is not less than
     /// what is needed.
-    fn reclaimable_milli(&self, state: &State, needed_milli: i64) -> Option<i64> {
+    ///
+    /// # Cost
+    /// In the queues; where it does not suffice, in the pods that may be evicted.
+    fn reclaimable_milli(&self, state: &mut State, needed_milli: i64) -> Option<i64> {
         let facts = state.groups()[self.search.group].facts.as_ref()?;
         let memory = state.nodes().memory_min();
         let request = self
@@ -86,7 +89,8 @@ impl VictimSearch<'_> {
             .fold(Charge::default(), |sum, pod| sum + state.ask(*pod, memory));
         let preemptible = facts.preemptible;
         let claim = Reclaimer { queue: facts.queue?, request, preemptible, mig: false };
-        let row = |queue: QueueId| queue_snapshot::holding(state, queue);
+        let at = &*state;
+        let row = |queue: QueueId| queue_snapshot::holding(at, queue);
         // Per branch: what its victims hold, and what it loses before its last loss.
         let mut branches: FewMap<QueueId, (i64, i64)> = FewMap::default();
         for queue in self.search.victims.queues() {
@@ -110,12 +114,13 @@ impl VictimSearch<'_> {
         if most(1, 1) >= needed_milli {
             return None;
         }
-        let (mut unit, mut largest) = (0, 0);
+        let (mut unit, mut largest, mut compared) = (0, 0, 0);
         let (filter, pending) = (self.filter(), self.basis.pending);
         for group in self.search.victims.groups(state, &filter) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
             for leaf in &state.groups()[group].tree.leaves {
+                compared += leaf.pods.len();
                 for pod in leaf.pods.iter().filter(|pod| pending.is_evictable(state, **pod)) {
                     let milli = state.charge(*pod)[QueueLane::Gpu];
                     // Most pods ask for the same.
@@ -127,6 +132,7 @@ impl VictimSearch<'_> {
             }
             largest = largest.max(block);
         }
+        state.steps.compared += u64::from(count(compared));
         Some(most(unit.max(1), largest))
     }
 
@@ -134,15 +140,20 @@ impl VictimSearch<'_> {
     fn short_of_nodes(&mut self, state: &mut State) -> Option<Shortage> {
         let all = self.search.pods.len();
         let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
-        let mut short = Some(self.search.demand.short(&tally.room, all)?);
+        let mut short = self.search.demand.short(&tally.room, all);
         let filter = self.filter();
-        self.search.victims.narrow(state, &filter);
+        if short.is_some() {
+            self.search.victims.narrow(state, &filter);
+        }
         for group in self.search.victims.groups(state, &filter) {
-            short?;
+            if short.is_none() {
+                break;
+            }
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
             short = self.search.demand.short(&tally.room, all);
         }
+        state.steps.compared += tally.compared;
         short.map(|(needed, most)| Shortage::Pods { needed: count(needed), most: count(most) })
     }
 
@@ -155,6 +166,7 @@ impl VictimSearch<'_> {
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
         }
+        state.steps.compared += tally.compared;
         tally
     }
 

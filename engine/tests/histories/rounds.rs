@@ -184,6 +184,19 @@ fn one_queue_keeps_no_other_from_evicting() {
     assert!(decided.changes.iter().any(is_evicted), "{:?}", decided.changes);
 }
 
+/// To see that no victims make room costs steps for each of them, so that many who are refused so do not make a cycle long.
+#[test]
+fn counting_victims_in_vain_counts() {
+    for nodes in [10, 100] {
+        let mut world = full(nodes);
+        add(&mut world, "groups: { large: { queue: borrower, priority: 75, gpus: 1, cpu: 9999 } }");
+        let decided = plan_at(&mut world, 0);
+        assert_eq!(decided.changes, [], "nobody is evicted in vain");
+        let victims = 2 * nodes;
+        assert!(decided.steps.compared >= 4 * victims, "{:?}", decided.steps);
+    }
+}
+
 /// Sub-groups that each have to be together cost what is measured of their topology: one such group after the other, and others
 /// are placed meanwhile.
 #[test]
