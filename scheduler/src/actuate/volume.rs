@@ -124,8 +124,7 @@ impl VolumeGrant {
             .map_err(|error| Failure::Unsure(format!("no persistent volume: {error}")))?;
         let meta = &volume["metadata"];
         let claim = &volume["spec"]["claimRef"];
-        let is_its_own = claim["namespace"] == *self.namespace && claim["name"] == *self.claim;
-        if !meta["deletionTimestamp"].is_null() || !(claim.is_null() || is_its_own) {
+        if !meta["deletionTimestamp"].is_null() || !(claim.is_null() || self.is_named_by(claim)) {
             return Err(refusal(&format!("persistentvolume {name} is not free any more")));
         }
         if claim["uid"] == *self.uid {
@@ -142,6 +141,14 @@ impl VolumeGrant {
             body["metadata"]["annotations"] = json!({ BOUND_BY_CONTROLLER: "yes" });
         }
         call(write, Method::PATCH, &path, Form::Merge, &body).await.map(drop)
+    }
+
+    /// Tells whether a volume's reference names this claim, and not one that had its name before: its data are not for this one.
+    fn is_named_by(&self, reference: &Value) -> bool {
+        let uid = reference["uid"].as_str().unwrap_or_default();
+        reference["namespace"] == *self.namespace
+            && reference["name"] == *self.claim
+            && (uid.is_empty() || *uid == *self.uid)
     }
 
     async fn select_node(&self, write: &Write) -> Result<(), Failure> {
@@ -179,4 +186,32 @@ impl VolumeGrant {
 
 fn refusal(message: &str) -> Failure {
     Failure::Refused { code: 422, message: String::from(message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{VolumeGrant, VolumeStep};
+
+    #[test]
+    fn a_volume_of_an_earlier_claim_of_the_name_is_not_free() {
+        let grant = VolumeGrant {
+            namespace: "ml".into(),
+            claim: "disk".into(),
+            uid: "now".into(),
+            node: "n1".into(),
+            step: VolumeStep::Give("pv".into()),
+        };
+        let is_named = |rest| {
+            let mut reference = json!({"namespace": "ml", "name": "disk"});
+            if let Some(uid) = rest {
+                reference["uid"] = json!(uid);
+            }
+            grant.is_named_by(&reference)
+        };
+        assert!(is_named(None) && is_named(Some("")) && is_named(Some("now")));
+        assert!(!is_named(Some("before")));
+        assert!(!grant.is_named_by(&json!({"namespace": "other", "name": "disk"})));
+    }
 }
