@@ -7,11 +7,11 @@
 //! for good without their owner. Of objects that were read whole some megabytes are kept (`held`), of all others their
 //! metadata.
 
+mod epoch;
 mod held;
 mod object;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +28,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::object::{Gvk, Object};
+use epoch::Epoch;
 use held::Held;
 pub(crate) use object::to_object;
 use object::{digest, is_segment, metadata_object};
@@ -78,8 +79,7 @@ pub(crate) enum Found {
 struct Kind {
     resource: ApiResource,
     is_namespaced: bool,
-    /// Counts breaks in the watch: what was read before one may have changed unseen. 0: no watch.
-    epoch: AtomicU64,
+    epoch: Epoch,
     /// Namespaces in which an object could be read, and since when that is refused.
     readable: Mutex<HashMap<String, Option<Instant>>>,
 }
@@ -192,14 +192,14 @@ impl Cache {
         if let Some(found) = Self::known(key, &kind, &entry, part) {
             return Ok(found);
         }
-        let epoch = kind.epoch.load(Ordering::Acquire);
+        let epoch = kind.epoch.now();
         let fetched = timeout(READ_MAX, self.fetch(key, &kind, part)).await;
         let found = fetched.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))?;
         if let Found::Object(object) = &found {
             self.watch(&key.gvk, &kind, object.resource_version());
         }
         // A watch that this read started knows everything after it.
-        let epoch = if epoch == 0 { kind.epoch.load(Ordering::Acquire) } else { epoch };
+        let epoch = if epoch == 0 { kind.epoch.now() } else { epoch };
         let known = Known { found: found.clone(), at: Instant::now(), epoch, is_stale: false };
         if matches!(found, Found::Absent) {
             *entry = Entry::default();
@@ -273,7 +273,7 @@ impl Cache {
         if let Found::Forbidden(_) = known.found {
             return age < UNWATCHED_AGE_MAX;
         }
-        let epoch = kind.epoch.load(Ordering::Acquire);
+        let epoch = kind.epoch.now();
         if epoch == 0 || is_unwatched(&key.gvk) {
             return age < UNWATCHED_AGE_MAX;
         }
@@ -303,7 +303,7 @@ impl Cache {
         let kind = Arc::new(Kind {
             resource,
             is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
-            epoch: AtomicU64::new(0),
+            epoch: Epoch::default(),
             readable: Mutex::default(),
         });
         let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -344,9 +344,7 @@ impl Cache {
 
     /// Starts the watch of a kind, once.
     fn watch(&self, gvk: &Gvk, kind: &Arc<Kind>, resource_version: &str) {
-        if is_unwatched(gvk)
-            || kind.epoch.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err()
-        {
+        if is_unwatched(gvk) || !kind.epoch.begin() {
             return;
         }
         let (cache, gvk, kind) = (self.clone(), gvk.clone(), kind.clone());
@@ -368,7 +366,7 @@ impl Cache {
                 // The server ends every watch after some minutes; the next goes on where it ended.
                 Ok(()) => continue,
                 Err(kube::Error::Api(status)) if status.code == 403 => {
-                    kind.epoch.store(0, Ordering::Release);
+                    kind.epoch.end();
                     tracing::info!(kind = %gvk, "not allowed to watch; reading again instead");
                     REFUSED_WAIT
                 }
@@ -381,7 +379,7 @@ impl Cache {
             match self.api(kind, "").list_metadata(&ListParams::default().limit(1)).await {
                 Ok(list) => {
                     version = list.metadata.resource_version.unwrap_or_default();
-                    kind.epoch.fetch_add(1, Ordering::AcqRel);
+                    kind.epoch.renew();
                     self.announce_all(gvk);
                 }
                 Err(error) => {
