@@ -6,6 +6,7 @@ pub(crate) mod begin;
 pub(crate) mod commit;
 pub(crate) mod evict;
 pub(crate) mod retract;
+pub(crate) mod search;
 pub(crate) mod stale;
 
 use crate::{
@@ -166,7 +167,8 @@ impl Cycle<'_> {
     fn finish(mut self) -> Plan {
         self.repeat_nominations();
         self.close_retractions();
-        self.cluster.pending.epoch.close();
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        pending.close(state);
         // Where not all have their turn in a cycle, those behind the ones that moved on have theirs in the next.
         let bounded = self.config.queue_depth != QueueDepth::default();
         let moved_on = bounded && !self.changes.is_empty();

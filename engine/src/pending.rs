@@ -33,7 +33,7 @@ use crate::{
         eviction_history::EvictionHistory,
         rounds::Rounds,
         running::Running,
-        search_epoch::SearchEpoch,
+        search_epoch::{SearchEpoch, Stood},
         wait::Wait,
     },
     state::{
@@ -53,6 +53,8 @@ pub(crate) struct Pending {
     /// Groups to be looked at again.
     touched: IdSet<GroupId>,
     classes: Classes,
+    /// Uses of classes that are taken away once the cycle is over.
+    kept_classes: Vec<ClassId>,
     class_queues: ClassQueues,
     /// Number of times that a group was listed or taken off a list.
     relisted: u64,
@@ -168,10 +170,20 @@ impl Pending {
     /// Has a pod of a group wait for what it was nominated for as if it was for nothing; one that leaves is nominated for
     /// nothing again: it is made anew.
     pub(crate) fn take_nomination_back(&mut self, pod: PodId, group: Option<GroupId>, waits: bool) {
-        (self.grown, self.changed) = (self.grown.max(Grown::ForNow), true);
+        self.changed = true;
         match group {
-            Some(group) if waits => self.epoch.owe_nomination(pod, group, self.listing(group)),
-            Some(_) | None => self.epoch.end(),
+            Some(group) if waits => {
+                self.grown = self.grown.max(Grown::ForNow);
+                let stood = self.listing(group);
+                // Who has news is to be asked.
+                let slept = !self.touched.contains(group)
+                    && stood.is_some_and(|at| !self.is_awake(at.queue, at.class));
+                self.epoch.owe_nomination(pod, group, Stood { listing: stood, slept });
+            }
+            Some(_) | None => {
+                self.grown = Grown::Lasting;
+                self.epoch.end();
+            }
         }
         if let Some(group) = group {
             self.touched.insert(group);
@@ -193,6 +205,14 @@ impl Pending {
         let (class_queue, key) = self.listings.get(group)?.0?;
         let class_queue = &self.class_queues[class_queue];
         Some(Listing { queue: class_queue.queue, class: class_queue.class, key })
+    }
+
+    /// Notes that the cycle is over.
+    pub(crate) fn close(&mut self, state: &mut State) {
+        self.epoch.close();
+        for class in std::mem::take(&mut self.kept_classes) {
+            self.declassify(state, class);
+        }
     }
 
     /// Gives what the groups of a class have in common, while one is listed.
@@ -317,20 +337,18 @@ impl Pending {
         };
         if has_grown {
             self.grown = Grown::No;
+            self.rounds.room_grew();
             self.class_queues.wake_all();
         }
     }
 
-    /// Tells whether it is to be seen yet which nominations that were taken back are not made again.
-    pub(crate) fn awaits_nominations(&self) -> bool {
-        self.grown == Grown::ForNow
-    }
-
-    /// Takes nominations that were not made again as room that has come; tells whether there are any.
-    pub(crate) fn give_up_nominations(&mut self) -> bool {
-        let any = !self.epoch.owed().is_empty();
-        self.grown = if any { Grown::Lasting } else { Grown::No };
-        any
+    /// Takes nominations that were not made again where they were as room that has come, and wakes all where some has.
+    pub(crate) fn give_up_nominations(&mut self) {
+        if self.grown == Grown::ForNow {
+            let stand = self.epoch.nominations_stand();
+            self.grown = if stand { Grown::No } else { Grown::Lasting };
+        }
+        self.wake_all();
     }
 }
 
@@ -371,9 +389,14 @@ impl Pending {
         let before = self.unlist(group);
         self.rerun(state, group);
         let now = self.list_anew(state, group, said);
-        // Not before, so that a class that stays its own keeps its number.
+        // Not before, so that a class that stays its own keeps its number; where it stood with what it was nominated for
+        // not in this cycle, so that it is the same once it is nominated again.
         if let Some(Listing { class, .. }) = before {
-            self.declassify(state, class);
+            if self.epoch.stood(group).is_some_and(|stood| stood.listing == before) {
+                self.kept_classes.push(class);
+            } else {
+                self.declassify(state, class);
+            }
         }
         if now != before {
             // Whose turn it is while victims are tried depends on who waits.
@@ -393,11 +416,18 @@ impl Pending {
             Wait::ForRoom(queue) => {
                 let class = self.classify(state, group);
                 let key = GroupKey::of(state, group).expect("a group that waits is live");
+                let at = Listing { queue, class, key };
+                let sleeps = self.sleeps_on(state, group, at);
                 let class_queue = self.class_queues.list(queue, class, key);
+                if sleeps {
+                    self.class_queues.sleep(queue, class);
+                } else if !self.stands_on(state, group, at) {
+                    self.rounds.came(at);
+                }
                 self.relisted += 1;
                 *self.listings.slot_of(group, state.groups().len()) =
                     Listed(Some((class_queue, key)));
-                Some(Listing { queue, class, key })
+                Some(at)
             }
             Wait::No(why) => {
                 report::say(state, group, why, said);
@@ -405,6 +435,25 @@ impl Pending {
             }
             Wait::Untold => None,
         }
+    }
+
+    /// Tells whether a group comes to be listed by its nominations alone, which are most likely made again, among others who
+    /// need not be asked for that.
+    fn sleeps_on(&self, state: &State, group: GroupId, at: Listing) -> bool {
+        self.grown == Grown::ForNow
+            && self.epoch.stood(group).is_some_and(|stood| {
+                if self.owes(state, group) {
+                    !self.is_awake(at.queue, at.class)
+                } else {
+                    stood.slept && stood.listing == Some(at)
+                }
+            })
+    }
+
+    /// Tells whether a group is listed where it stood before its nominations were taken back, or until they are made again.
+    fn stands_on(&self, state: &State, group: GroupId, at: Listing) -> bool {
+        let stood = self.epoch.stood(group);
+        stood.is_some_and(|stood| stood.listing == Some(at) || self.owes(state, group))
     }
 
     /// Sums what the next step of a group of a class asks for; nothing once none is listed.

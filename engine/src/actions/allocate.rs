@@ -43,22 +43,15 @@ impl Cycle<'_> {
         let depth = self.config.queue_depth.allocate;
         let mut front = depth.map(|depth| DepthWindow::new(&self.cluster.pending, depth, |_| true));
         let mut failed = Allowance::new(self.config.action_steps_max);
-        let mut first = BTreeSet::new();
-        let left = self.cluster.pending.rounds.take_left();
-        if self.cluster.pending.awaits_nominations() {
-            first = self.cluster.pending.owed(&self.cluster.state);
-            front = self.allocate_to(first.iter().copied().collect(), front, &mut failed);
-            if self.cluster.pending.give_up_nominations() && !self.is_cut {
-                self.cluster.pending.wake_all();
-                first.clear();
-            }
+        if self.cluster.pending.rounds.is_under_way() {
+            self.nominate_again(&mut front, &mut failed);
+            self.cluster.pending.give_up_nominations();
         }
-        if let Some(left) = left {
+        let mut first = BTreeSet::new();
+        if let Some(left) = self.cluster.pending.rounds.take_left() {
             failed.share(self.cluster.pending.awake().map(|(queue, _)| queue));
-            let mut left = self.cluster.pending.worth_a_try(left.into_iter());
-            left.retain(|pair| !first.contains(pair));
-            front = self.allocate_to(left.iter().copied().collect(), front, &mut failed);
-            first.extend(left);
+            first = self.cluster.pending.worth_a_try(left.into_iter());
+            front = self.allocate_to(first.iter().copied().collect(), front, &mut failed);
         }
         if !self.is_cut {
             let others = self.cluster.pending.awake().filter(|pair| !first.contains(pair));
@@ -71,9 +64,49 @@ impl Cycle<'_> {
             let put_off = self.cluster.pending.worth_a_try(put_off.into_iter());
             front = self.allocate_to(put_off.into_iter().collect(), front, &mut failed);
         }
+        if self.is_cut {
+            // Who was nominated is so until somebody else takes the room: it would be for one cycle, and not for the next.
+            self.nominate_again(&mut front, &mut Allowance::new(None));
+        } else {
+            self.cluster.pending.rounds.close();
+        }
         if let (Some(front), Some(depth)) = (front, depth) {
             let Cluster { state, pending, .. } = &mut *self.cluster;
             pending.tell_behind(state, &front, depth, &mut self.said);
+        }
+    }
+
+    /// Gives groups that the last plan nominated for places these turns alone, before all others.
+    ///
+    /// What else they wait for they are asked for in their order: it may be in vain, in each cycle in which they are nominated.
+    /// So may it be for others of their classes.
+    fn nominate_again(&mut self, front: &mut Option<DepthWindow>, failed: &mut Allowance) {
+        let Cluster { state, pending, .. } = &*self.cluster;
+        let mut owed = pending.owed(state, front.as_ref());
+        let mut turns = SchedulingOrder::default();
+        turns.open_groups(state, pending, &mut owed);
+        while let Some(turn) = turns.next() {
+            let begun = self.cluster.state.steps;
+            if begun.total() >= self.config.steps_max || failed.is_spent() {
+                self.cluster.state.steps.spent = true;
+                self.is_cut = true;
+                self.cluster.pending.rounds.leave(turns.heads());
+                return;
+            }
+            while let Some(listing) = self.cluster.pending.listing(turn.group)
+                && self.cluster.pending.owes(&self.cluster.state, turn.group)
+            {
+                self.cluster.state.steps.groups += 1;
+                if self.try_group(turn.group, None).is_err() {
+                    failed.take(turn.queue, &self.cluster.state.steps.since(&begun));
+                    break;
+                }
+                let now = self.relist(turn.group);
+                if let Some(front) = front {
+                    front.follow(listing, now.filter(|now| now.queue == listing.queue));
+                }
+            }
+            turns.done(&self.cluster.state, &self.cluster.pending, turn);
         }
     }
 
@@ -89,7 +122,8 @@ impl Cycle<'_> {
         failed: &mut Allowance,
     ) -> Option<DepthWindow> {
         let Cluster { state, pending, .. } = &*self.cluster;
-        let mut turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front);
+        let passed = pending.rounds.passed(pending);
+        let mut turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front, passed);
         // Each has a group that gets something, most of the time.
         self.changes.reserve(turns.queues());
         self.said.reserve(turns.queues());
@@ -119,16 +153,29 @@ impl Cycle<'_> {
                     pending.pass(state, turn.group, why, &mut self.said);
                     if !turns.skip(state, pending, turn) {
                         pending.sleep(turn.queue, turn.class);
+                        self.end_turns(&mut turns, turn);
                     }
                 }
                 Err(why) => {
                     turns.done(&self.cluster.state, &self.cluster.pending, turn);
                     self.turn_down(turn, why);
+                    self.end_turns(&mut turns, turn);
                 }
             }
             failed.take(turn.queue, &self.cluster.state.steps.since(&begun));
         }
-        turns.into_front()
+        let (front, passed) = turns.into_parts();
+        self.cluster.pending.rounds.pass(passed);
+        front
+    }
+
+    /// Notes that all of a class queue had their turns: those whom an earlier cycle passed over are asked again in the next
+    /// one where they may find room since.
+    fn end_turns(&mut self, turns: &mut SchedulingOrder, turn: Turn) {
+        turns.forget(turn);
+        if self.cluster.pending.end_turns(turn.queue, turn.class) {
+            self.cluster.state.steps.spent = true;
+        }
     }
 
     /// Tells whether a group may find free room and had no turn to, as allocate stopped.

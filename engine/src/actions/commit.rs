@@ -83,7 +83,9 @@ impl Cycle<'_> {
             let place = self.cluster.state.pods().status[pod].place.clone();
             let place = place.expect("a placed pod holds its place");
             self.cluster.state.note_placement();
-            self.cluster.pending.epoch.pay_nomination(pod);
+            let before = self.nominated.get(&pod);
+            let is_same = before.is_some_and(|before| is_repeated(before, &place));
+            self.cluster.pending.epoch.pay_nomination(pod, is_same);
             self.arrive(pod, place.node);
             let grant = grant(&self.cluster.state, pod);
             self.changes.push(Change::Place {
@@ -127,8 +129,10 @@ impl Cycle<'_> {
     /// Tells what a pod is nominated for, or keeps it where that is no news.
     pub(super) fn nominate(&mut self, pod: PodId, place: Place) {
         self.cluster.state.nominations.places.insert(pod, place.clone());
-        self.cluster.pending.epoch.pay_nomination(pod);
-        if self.nominated.get(&pod).is_some_and(|before| is_repeated(before, &place)) {
+        let before = self.nominated.get(&pod);
+        let is_same = before.is_some_and(|before| is_repeated(before, &place));
+        self.cluster.pending.epoch.pay_nomination(pod, is_same);
+        if is_same {
             self.repeated_nominations.push((pod, place));
             return;
         }

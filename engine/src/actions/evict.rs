@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    actions::{Cycle, allowance::Allowance, begin::Begin},
+    actions::{Cycle, allowance::Allowance},
     base::{
         few::Few,
         few_map::FewMap,
@@ -16,27 +16,17 @@ use crate::{
     cluster::Cluster,
     decided::{
         plan::{Eviction, QueueState, Why},
-        proof::{EvictionKind, Proof, Shortage},
-        steps::Progress,
+        proof::EvictionKind,
     },
-    evict::{
-        Outcome, SearchState, VictimSearch,
-        protected::Protected,
-        queue_snapshot::QueueSnapshot,
-        resume::{Recall, SearchKey},
-        victims::Basis,
-    },
+    evict::queue_snapshot::QueueSnapshot,
     fit::pod_affinity,
     pending::{
         depth::DepthWindow,
-        rounds::Pair,
+        rounds::{Pair, Passed},
         scheduling_order::{SchedulingOrder, Turn},
     },
     state::{State, tree::Member},
 };
-
-/// The part of a cycle's steps that one search may take at first: one of so many.
-const SEARCHES_MIN: u64 = 64;
 
 impl Cycle<'_> {
     /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
@@ -50,14 +40,33 @@ impl Cycle<'_> {
             return;
         }
         self.cluster.searches.settle(&self.cluster.pending.epoch);
+        let goes_on = self.cluster.pending.rounds.is_evicting(kind);
+        let wake = self.cluster.pending.wake.take();
+        let is_over = self.evict_in_round(kind, goes_on);
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        // Those who had their turns in earlier cycles of the round were not asked again since.
+        let until = pending.rounds.note_wake(kind, pending.wake);
+        pending.wake = [wake, until].into_iter().flatten().min();
+        if self.config.action_steps_max.is_none() {
+            pending.rounds.pass_of(kind, Passed::new());
+        }
+        if is_over {
+            let has_changed = pending.rounds.end(kind, pending.epoch.number(), self.now);
+            state.steps.spent |= goes_on && has_changed;
+        }
+    }
+
+    /// Gives groups their turns in a round, which goes on if an earlier cycle began it; tells whether all of them had theirs.
+    fn evict_in_round(&mut self, kind: EvictionKind, goes_on: bool) -> bool {
         let front = self.front(kind);
         let left = self.cluster.pending.rounds.take_left_of(kind);
         let pending = &self.cluster.pending;
         let left: BTreeSet<_> = pending.pairs(left.into_iter()).collect();
-        let goes_on = pending.rounds.is_evicting(kind);
         let pairs = pending.class_queues().map(|(queue, class, _)| (queue, class));
         let is_due = |pair: &(QueueId, _)| {
-            self.config.action_steps_max.is_none() || pending.rounds.is_due(kind, *pair)
+            self.config.action_steps_max.is_none()
+                || left.contains(pair)
+                || pending.rounds.is_due(kind, *pair)
         };
         let pairs = pairs.filter(is_due);
         let (left, pairs): (Vec<_>, Vec<_>) = pairs.partition(|pair| left.contains(pair));
@@ -71,17 +80,12 @@ impl Cycle<'_> {
         for pairs in [left, first, last] {
             if !self.evict_for(kind, pairs, front.clone(), &mut allowance) {
                 self.cluster.pending.rounds.leave_of(kind, allowance.resume().into_iter());
-                return;
+                return false;
             }
         }
-        let put_off = self.cluster.pending.pairs(allowance.resume().into_iter()).collect();
-        if !self.evict_for(kind, put_off, front, &mut allowance) {
-            return;
-        }
-        let Cluster { state, pending, .. } = &mut *self.cluster;
-        let has_changed = pending.rounds.end(kind, pending.epoch.number());
-        // Those who had their turns in earlier cycles were not asked again since.
-        state.steps.spent |= goes_on && has_changed;
+        let put_off = self.cluster.pending.pairs(allowance.resume().into_iter());
+        let put_off: BTreeSet<_> = put_off.collect();
+        self.evict_for(kind, put_off.into_iter().collect(), front, &mut allowance)
     }
 
     /// Gives groups of some class queues their turns; tells whether all had one before the steps were spent, or wait until
@@ -94,14 +98,17 @@ impl Cycle<'_> {
         allowance: &mut Allowance,
     ) -> bool {
         let Cluster { state, pending, .. } = &*self.cluster;
-        let mut turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front);
+        let passed = pending.rounds.passed_of(kind, pending);
+        let mut turns = SchedulingOrder::new(state, pending, pairs.into_iter(), front, passed);
+        let mut is_over = true;
         while let Some(turn) = turns.next() {
             if self.cluster.state.steps.total() >= self.config.steps_max || allowance.is_spent() {
                 if self.config.action_steps_max.is_some() {
                     self.cluster.pending.rounds.leave_of(kind, turns.heads());
                 }
                 self.cluster.state.steps.spent = true;
-                return false;
+                is_over = false;
+                break;
             }
             if allowance.is_spent_by(turn.queue) {
                 let Cluster { state, pending, .. } = &*self.cluster;
@@ -112,7 +119,9 @@ impl Cycle<'_> {
             self.evict_in_turn(kind, &mut turns, turn);
             allowance.take(turn.queue, &self.cluster.state.steps.since(&begun));
         }
-        true
+        let (_, passed) = turns.into_parts();
+        self.cluster.pending.rounds.pass_of(kind, passed);
+        is_over
     }
 
     /// Gives one group its turn, where it is listed as it was when turns began.
@@ -128,7 +137,7 @@ impl Cycle<'_> {
         let is_untried = self.is_untried(turn);
         if self.is_delayed(turn.group) || (is_untried && self.may_retract(turn.group)) {
             // The next of its class may be older, and out of its delay.
-            turns.skip(&self.cluster.state, &self.cluster.pending, turn);
+            self.pass_over(turns, turn);
             return;
         }
         if (is_untried && self.catch_up(turn)) || self.search_victims(kind, turn) {
@@ -139,9 +148,17 @@ impl Cycle<'_> {
             || self.count_barred(kind, turn) > 0
         {
             // What keeps it out need not keep out others of its class.
-            turns.skip(&self.cluster.state, &self.cluster.pending, turn);
+            self.pass_over(turns, turn);
         } else {
             turns.done(&self.cluster.state, &self.cluster.pending, turn);
+            turns.forget(turn);
+        }
+    }
+
+    /// Gives the next group of the same class its turn.
+    fn pass_over(&self, turns: &mut SchedulingOrder, turn: Turn) {
+        if !turns.skip(&self.cluster.state, &self.cluster.pending, turn) {
+            turns.forget(turn);
         }
     }
 
@@ -194,192 +211,12 @@ impl Cycle<'_> {
         *wake = Some(wake.map_or(at, |before| before.min(at)));
     }
 
-    /// Tries to let one group in; says whether it did.
-    fn search_victims(&mut self, kind: EvictionKind, turn: Turn) -> bool {
-        if self.undecided.contains(&turn.group) {
-            return false;
-        }
-        self.cluster.state.steps.groups += 1;
-        let Cluster { searches, pending, .. } = &mut *self.cluster;
-        if self.config.action_steps_max.is_some() {
-            pending.rounds.note(kind, (turn.queue, turn.class), pending.epoch.number());
-        }
-        match searches.recall(&pending.epoch, SearchKey { group: turn.group, kind }, self.now) {
-            Recall::Unknown if self.is_crowded_out(kind, turn) => {
-                self.undecided.insert(turn.group);
-                self.cluster.state.steps.spent = true;
-                false
-            }
-            Recall::Unknown => match self.begin(kind, turn) {
-                Begin::Search(search) => self.search(turn, search, true),
-                Begin::Ineligible => {
-                    self.note_proof(kind, turn, None);
-                    false
-                }
-                Begin::Disproved(shortage) => {
-                    self.note_proof(kind, turn, Some(shortage));
-                    false
-                }
-            },
-            Recall::Unfinished(search) => {
-                search.ensure_feasible(&mut self.cluster.state);
-                self.search(turn, *search, false)
-            }
-            Recall::Fruitless(until) => {
-                self.wake_when_unsafe(until);
-                false
-            }
-        }
-    }
-
-    /// Tells whether a search that ran out of its steps before would only take those of others: it begins anew in each
-    /// cycle until one of those that are kept comes to its end.
-    fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
-        let pending = &self.cluster.pending;
-        self.cluster.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
-    }
-
-    /// Searches among victims within what one search may take, and takes what it finds into the plan.
-    fn search(&mut self, turn: Turn, search: SearchState, is_new: bool) -> bool {
-        let kind = search.kind;
-        let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
-        let steps_max =
-            (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
-        // Where others left it fewer, that they did not suffice says nothing of how many it needs.
-        let has_all =
-            self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
-        let Cluster { state, pending, scratch, .. } = &mut *self.cluster;
-        let basis = Basis { config: self.config, now: self.now, pending };
-        let steps_end = state.steps.total().saturating_add(steps_max).min(self.config.steps_max);
-        let mut search_victims = VictimSearch::new(basis, scratch, search, steps_end);
-        let outcome = search_victims.run(state);
-        let search = search_victims.search;
-        let is_over = outcome != Outcome::Undecided;
-        if is_over || (is_new && has_all) {
-            self.cluster.pending.note_patience(turn.queue, turn.class, kind, !is_over);
-        }
-        let shortage = match outcome {
-            Outcome::Nothing => self.left_out(kind, turn, &search),
-            Outcome::Disproved(shortage) => Some(self.or_protected(shortage, &search)),
-            Outcome::Found | Outcome::Undecided => None,
-        };
-        self.note_proof(kind, turn, shortage);
-        match outcome {
-            Outcome::Found => {
-                self.cluster.state.steps.solved += 1;
-                self.commit_evictions(kind, turn, &search.before);
-                return true;
-            }
-            Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
-            Outcome::Undecided => {
-                self.put_off(kind, turn, search);
-                self.cluster.state.steps.spent = true;
-            }
-        }
-        false
-    }
-
-    /// Gives what victims are judged by.
-    fn basis(&self) -> Basis<'_> {
-        Basis { config: self.config, now: self.now, pending: &self.cluster.pending }
-    }
-
-    /// Blames victims that are there and were left out, rather than the number of the others.
-    fn left_out(&self, kind: EvictionKind, turn: Turn, search: &SearchState) -> Option<Shortage> {
-        let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let barred = self.count_barred(kind, turn);
-        if barred > 0 {
-            return Some(Shortage::Others { barred: many(barred) });
-        }
-        let (state, filter) = (&self.cluster.state, search.filter(self.basis()));
-        if let Some(guarded) = search.guarded(state, &filter) {
-            return Some(Shortage::Disruptions { guarded: many(guarded) });
-        }
-        let Protected { groups, until, .. } = search.protected(state, &filter)?;
-        Some(Shortage::Runtime { protected: many(groups), until })
-    }
-
-    /// Blames the minimum run time of groups that are left out, where what they hold would be enough for what counting
-    /// showed to be too little.
-    fn or_protected(&self, shortage: Shortage, search: &SearchState) -> Shortage {
-        let gap_milli = match shortage {
-            Shortage::Gpus { needed_milli, most_milli } => needed_milli - most_milli,
-            Shortage::Pods { .. } => 1,
-            Shortage::Apart { .. }
-            | Shortage::Together { .. }
-            | Shortage::Domains { .. }
-            | Shortage::Runtime { .. }
-            | Shortage::Disruptions { .. }
-            | Shortage::Others { .. } => return shortage,
-        };
-        match search.protected(&self.cluster.state, &search.filter(self.basis())) {
-            Some(Protected { groups, gpu_milli, until }) if gpu_milli >= gap_milli => {
-                let protected = u32::try_from(groups).unwrap_or(u32::MAX);
-                Shortage::Runtime { protected, until }
-            }
-            Some(_) | None => shortage,
-        }
-    }
-
-    /// Counts the groups that this kind of eviction may take from, but that may not lose their places to this one
-    /// again.
-    fn count_barred(&self, kind: EvictionKind, turn: Turn) -> usize {
-        self.cluster.pending.count_barred(&self.cluster.state, turn.group, |loser| {
-            let is_of_queue = self.cluster.state.groups()[loser].queue() == Some(turn.queue);
-            match kind {
-                EvictionKind::Consolidate => true,
-                EvictionKind::Preempt => is_of_queue,
-                EvictionKind::Reclaim => !is_of_queue,
-            }
-        })
-    }
-
-    /// Remembers what counting showed of evictions for a group and others like it, or that it shows nothing.
-    fn note_proof(&mut self, kind: EvictionKind, turn: Turn, shortage: Option<Shortage>) {
-        self.cluster.state.steps.filtered += u64::from(shortage.is_some());
-        let Turn { queue, class, .. } = turn;
-        self.explained.extend(self.cluster.pending.note_proof(queue, class, kind, shortage));
-        self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
-    }
-
-    /// Remembers that a search found nothing, and what was said before it began.
-    fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &SearchState) {
-        let until = search.until(&self.cluster.state, &search.filter(self.basis()));
-        self.wake_when_unsafe(until);
-        let epoch = &self.cluster.pending.epoch;
-        self.cluster.searches.keep(epoch, SearchKey { group: turn.group, kind }, None, until);
-        let why = &self.cluster.state.groups()[turn.group].why;
-        if let Some(Why::Undecided { progress, before: Some(before) }) = why
-            && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
-        {
-            let before = (**before).clone();
-            self.say(turn.group, before);
-        }
-    }
-
-    /// Keeps a search for the next cycle, where it goes on if so many are not kept yet, and says how far it is.
-    fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: SearchState) {
-        self.undecided.insert(turn.group);
-        let filter = search.filter(self.basis());
-        let progress = Box::new(search.progress(&self.cluster.state, &filter));
-        let until = search.until(&self.cluster.state, &filter);
-        self.wake_when_unsafe(until);
-        let before = self.cluster.state.groups()[turn.group].why.as_ref().and_then(Why::standing);
-        let before = before.cloned().map(Box::new);
-        self.say(turn.group, Why::Undecided { progress, before });
-        let epoch = &self.cluster.pending.epoch;
-        let at = SearchKey { group: turn.group, kind };
-        self.cluster.searches.keep(epoch, at, Some(Box::new(search)), until);
-    }
-
-    /// Remembers when the first candidate is safe no more.
-    fn wake_when_unsafe(&mut self, until: Option<Timestamp>) {
-        if let Some(until) = until {
-            self.wake_at(until);
-        }
-    }
-
-    fn commit_evictions(&mut self, kind: EvictionKind, turn: Turn, before: &QueueSnapshot) {
+    pub(super) fn commit_evictions(
+        &mut self,
+        kind: EvictionKind,
+        turn: Turn,
+        before: &QueueSnapshot,
+    ) {
         let for_group = turn.group;
         let mut reasons = FewMap::default();
         // In the order of the log, which no number decides.

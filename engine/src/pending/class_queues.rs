@@ -203,6 +203,13 @@ impl ClassQueues {
         }
     }
 
+    /// Has a class queue be worth a try.
+    pub(super) fn wake(&mut self, queue: QueueId, class: ClassId) {
+        if let Some(class_queue) = self.id(queue, class) {
+            self.asleep.remove(class_queue);
+        }
+    }
+
     /// Wakes every class queue.
     pub(super) fn wake_all(&mut self) {
         self.asleep.clear();

@@ -59,6 +59,11 @@ impl DepthWindow {
         keys.range((Excluded(key), Unbounded)).next().copied()
     }
 
+    /// Tells whether a group that is listed there is one of its groups.
+    pub(crate) fn holds(&self, at: Listing) -> bool {
+        self.groups.get(&(at.queue, at.class)).is_some_and(|keys| keys.contains(&at.key))
+    }
+
     /// Has a group that was at `from` stand where it is listed now; one that does not wait any more is left out.
     pub(crate) fn follow(&mut self, from: Listing, now: Option<Listing>) {
         if let Some(keys) = self.groups.get_mut(&(from.queue, from.class)) {

@@ -5,13 +5,17 @@
 //! stops after some steps, and the next cycle goes on with those who had no turn: all have had theirs before one has
 //! another.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    base::ids::{ClassId, GroupId, QueueId},
+    base::{
+        ids::{ClassId, GroupId, QueueId},
+        resources::Charge,
+        time::Timestamp,
+    },
     decided::proof::EvictionKind,
-    pending::Pending,
-    state::State,
+    pending::{Listing, Pending, depth::DepthWindow},
+    state::{State, group_key::GroupKey},
 };
 
 /// A class of waiting groups of a queue.
@@ -24,6 +28,10 @@ pub(crate) struct Rounds {
     evicting: [Round; EvictionKind::ALL.len()],
     /// Of allocate; none where all had their turns in the last cycle.
     allocating: Option<Left>,
+    /// Those whom allocate passed over in the cycles of a round.
+    passed: Passed,
+    /// The class queues where such may find room since.
+    anew: BTreeSet<Pair>,
 }
 
 /// A round of one action: none is under way where nobody had a turn.
@@ -31,6 +39,9 @@ pub(crate) struct Rounds {
 struct Round {
     had: BTreeSet<Pair>,
     left: Left,
+    passed: Passed,
+    /// Time when something changes by time alone for those who had a turn.
+    until: Option<Timestamp>,
     /// The epoch in which it began.
     epoch: u64,
 }
@@ -38,6 +49,10 @@ struct Round {
 /// The first groups of the class queues that had no turn before an action stopped. They come first in the next cycle, whatever
 /// came meanwhile, so that nobody who makes new groups all the time keeps them from their turns.
 type Left = BTreeSet<GroupId>;
+
+/// Per class queue: up to where groups were passed over, which have no more turns. What keeps them out need not keep out those
+/// that follow.
+pub(crate) type Passed = BTreeMap<Pair, GroupKey>;
 
 impl Rounds {
     /// Tells whether a class has its turn now: it had none in this round, and had one in the round of the action before,
@@ -50,7 +65,7 @@ impl Rounds {
     }
 
     /// Tells whether a round of some action goes on that an earlier cycle began.
-    pub(super) fn is_under_way(&self) -> bool {
+    pub(crate) fn is_under_way(&self) -> bool {
         self.allocating.is_some() || self.evicting.iter().any(|round| !round.had.is_empty())
     }
 
@@ -68,16 +83,28 @@ impl Rounds {
         round.had.insert(pair);
     }
 
+    /// Notes when something changes by time alone for those who had a turn in this cycle; when it does for any of the round.
+    pub(crate) fn note_wake(
+        &mut self,
+        kind: EvictionKind,
+        at: Option<Timestamp>,
+    ) -> Option<Timestamp> {
+        let until = &mut self.evicting[kind as usize].until;
+        *until = [*until, at].into_iter().flatten().min();
+        *until
+    }
+
     /// Ends a round in which all had their turns, unless more are to come from the action before; tells whether something
     /// changed since it began.
-    pub(crate) fn end(&mut self, kind: EvictionKind, epoch: u64) -> bool {
+    pub(crate) fn end(&mut self, kind: EvictionKind, epoch: u64, now: Timestamp) -> bool {
         let at = kind as usize;
         if at.checked_sub(1).is_some_and(|before| !self.evicting[before].had.is_empty()) {
             return false;
         }
         let round = &mut self.evicting[at];
-        round.had.clear();
-        round.epoch != epoch
+        let has_changed = round.epoch != epoch || round.until.is_some_and(|until| until <= now);
+        *round = Round::default();
+        has_changed
     }
 
     /// Takes the groups that allocate left without a turn, where it goes on with a round.
@@ -95,6 +122,45 @@ impl Rounds {
         self.evicting[kind as usize].left.extend(groups);
     }
 
+    /// Those whom an action that evicts passed over in this round.
+    pub(crate) fn passed_of(&self, kind: EvictionKind, pending: &Pending) -> Passed {
+        standing(&self.evicting[kind as usize].passed, pending)
+    }
+
+    /// Notes whom an action that evicts passed over.
+    pub(crate) fn pass_of(&mut self, kind: EvictionKind, passed: Passed) {
+        self.evicting[kind as usize].passed = passed;
+    }
+
+    /// Those whom allocate passed over in this round.
+    pub(crate) fn passed(&self, pending: &Pending) -> Passed {
+        standing(&self.passed, pending)
+    }
+
+    /// Notes whom allocate passed over.
+    pub(crate) fn pass(&mut self, passed: Passed) {
+        self.passed = passed;
+    }
+
+    /// Notes that those who were passed over may find room.
+    pub(super) fn room_grew(&mut self) {
+        self.anew.extend(self.passed.keys());
+    }
+
+    /// Notes that a group is listed, maybe before those who were passed over.
+    pub(super) fn came(&mut self, at: Listing) {
+        let pair = (at.queue, at.class);
+        if self.passed.get(&pair).is_some_and(|passed| at.key <= *passed) {
+            self.anew.insert(pair);
+        }
+    }
+
+    /// Ends a round of allocate.
+    pub(crate) fn close(&mut self) {
+        self.passed.clear();
+        self.anew.clear();
+    }
+
     /// Leaves groups to the next cycle, which had no turn before allocate stopped.
     pub(crate) fn leave(&mut self, groups: impl Iterator<Item = GroupId>) {
         self.allocating.get_or_insert_default().extend(groups);
@@ -109,9 +175,32 @@ impl Rounds {
 }
 
 impl Pending {
-    /// The class queues with pods whose nominations this cycle took back and has not made again so far.
-    pub(crate) fn owed(&self, state: &State) -> BTreeSet<Pair> {
-        self.worth_a_try(self.epoch.owed().iter().filter_map(|pod| state.pods()[*pod].group()))
+    /// The groups with pods whose nominations this cycle took back and has not made again so far, of those that may have turns;
+    /// each with its queue and what it asks for.
+    pub(crate) fn owed(
+        &self,
+        state: &State,
+        front: Option<&DepthWindow>,
+    ) -> Vec<(QueueId, GroupKey, Charge)> {
+        let groups = self.epoch.owed().iter().filter_map(|pod| state.pods()[*pod].group());
+        let groups: BTreeSet<GroupId> = groups.collect();
+        let listings = groups.into_iter().filter_map(|group| self.listing(group));
+        let listings = listings.filter(|at| front.is_none_or(|front| front.holds(*at)));
+        listings.map(|at| (at.queue, at.key, self.class_ask(state, at.class))).collect()
+    }
+
+    /// Tells whether this cycle took back a nomination of a pod of a group and has not made it again so far.
+    pub(crate) fn owes(&self, state: &State, group: GroupId) -> bool {
+        state.groups()[group].pods.iter().any(|pod| self.epoch.owed().contains(pod))
+    }
+
+    /// Notes that all of a class queue had their turns; tells whether some are to have another in the next cycle.
+    pub(crate) fn end_turns(&mut self, queue: QueueId, class: ClassId) -> bool {
+        let is_anew = self.rounds.anew.remove(&(queue, class));
+        if is_anew {
+            self.class_queues.wake(queue, class);
+        }
+        is_anew
     }
 
     /// The class queues of groups, those that are worth a try.
@@ -127,4 +216,12 @@ impl Pending {
         let listings = groups.filter_map(|group| self.listing(group));
         listings.map(|listing| (listing.queue, listing.class))
     }
+}
+
+/// Those whom an action passed over who are listed where they were.
+fn standing(passed: &Passed, pending: &Pending) -> Passed {
+    let stands = |&(&(queue, class), &key): &(&Pair, &GroupKey)| {
+        pending.listing(key.group) == Some(Listing { queue, class, key })
+    };
+    passed.iter().filter(stands).map(|(pair, key)| (*pair, *key)).collect()
 }

@@ -1,14 +1,16 @@
 //! Order of turns: the first waiting group of the first queue, down the tree.
 
-use std::collections::BTreeMap;
-
 use crate::{
     base::{
         ids::{ClassId, GroupId, Id, QueueId},
         min_set::MinSet,
         resources::Charge,
     },
-    pending::{Listing, Pending, depth::DepthWindow},
+    pending::{
+        Listing, Pending,
+        depth::DepthWindow,
+        rounds::{Pair, Passed},
+    },
     queues::{order::QueueDemand, tournament::Tournament},
     state::{State, group_key::GroupKey},
 };
@@ -24,8 +26,7 @@ pub(crate) struct SchedulingOrder {
     asks: Vec<Charge>,
     /// The groups that may have turns; all where nothing bounds them.
     front: Option<DepthWindow>,
-    /// Per class queue: up to where groups were passed over, which have no more turns.
-    passed: BTreeMap<(QueueId, ClassId), GroupKey>,
+    passed: Passed,
 }
 
 /// One group's turn.
@@ -74,19 +75,20 @@ fn demand(
 }
 
 impl SchedulingOrder {
-    /// The turns of all groups that pass, at most those of a front: the heads of their class queues, which come queue by
-    /// queue.
+    /// The turns of all groups that pass, at most those of a front and without those that were passed over: the heads of their
+    /// class queues, which come queue by queue.
     pub(crate) fn new(
         state: &State,
         pending: &Pending,
         class_queues: impl Iterator<Item = (QueueId, ClassId)>,
         front: Option<DepthWindow>,
+        passed: Passed,
     ) -> Self {
         let head =
-            |(queue, class)| Some((queue, head(front.as_ref(), pending, queue, class)?, class));
+            |pair: Pair| Some((pair.0, head(front.as_ref(), &passed, pending, pair)?, pair.1));
         let mut turns = Self::default();
         turns.open(state, pending, class_queues.filter_map(head));
-        Self { front, ..turns }
+        Self { front, passed, ..turns }
     }
 
     /// Begins anew with the turns of some groups, each with its queue and what it asks for, which are put in order.
@@ -174,11 +176,12 @@ impl SchedulingOrder {
 
     /// The first group of a class queue that may have a turn and was not passed over.
     fn head(&self, pending: &Pending, queue: QueueId, class: ClassId) -> Option<GroupKey> {
-        match (self.passed.get(&(queue, class)), &self.front) {
-            (None, front) => head(front.as_ref(), pending, queue, class),
-            (Some(key), Some(front)) => front.after(queue, class, *key),
-            (Some(key), None) => pending.after(queue, class, *key),
-        }
+        head(self.front.as_ref(), &self.passed, pending, (queue, class))
+    }
+
+    /// Has none of a class queue been passed over, as all of it had their turns.
+    pub(crate) fn forget(&mut self, turn: Turn) {
+        self.passed.remove(&(turn.queue, turn.class));
     }
 
     /// Takes the turn of now away and gives the first groups of some class queues of the same queue theirs.
@@ -202,9 +205,9 @@ impl SchedulingOrder {
         self.seat(state, pending, turn.leaf);
     }
 
-    /// The groups that may have turns, as they are listed now; none where nothing bounds them.
-    pub(crate) fn into_front(self) -> Option<DepthWindow> {
-        self.front
+    /// The groups that may have turns, as they are listed now, none where nothing bounds them; and those passed over.
+    pub(crate) fn into_parts(self) -> (Option<DepthWindow>, Passed) {
+        (self.front, self.passed)
     }
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
@@ -237,15 +240,18 @@ impl Pending {
     }
 }
 
-/// The first group of a class queue that may have a turn.
+/// The first group of a class queue that may have a turn and was not passed over.
 fn head(
     front: Option<&DepthWindow>,
+    passed: &Passed,
     pending: &Pending,
-    queue: QueueId,
-    class: ClassId,
+    pair: Pair,
 ) -> Option<GroupKey> {
-    match front {
-        Some(front) => front.first(queue, class),
-        None => pending.head(queue, class),
+    let (queue, class) = pair;
+    match (passed.get(&pair), front) {
+        (None, Some(front)) => front.first(queue, class),
+        (None, None) => pending.head(queue, class),
+        (Some(key), Some(front)) => front.after(queue, class, *key),
+        (Some(key), None) => pending.after(queue, class, *key),
     }
 }

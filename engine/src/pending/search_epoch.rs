@@ -21,8 +21,18 @@ pub(crate) struct SearchEpoch {
     number: u64,
     /// Pods whose nomination this cycle took back and has not made again so far.
     owed: BTreeSet<PodId>,
-    /// Places of their groups in the lists while the nominations stood.
-    stood: BTreeMap<GroupId, Option<Listing>>,
+    /// Where their groups stood while the nominations did.
+    stood: BTreeMap<GroupId, Stood>,
+    /// True if a pod has something else than it was nominated for.
+    moved: bool,
+}
+
+/// Place of a group in the lists, if it had one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stood {
+    pub(super) listing: Option<Listing>,
+    /// True if it was asked in vain since room came, and nothing was told of it since.
+    pub(super) slept: bool,
 }
 
 impl SearchEpoch {
@@ -42,14 +52,25 @@ impl SearchEpoch {
     }
 
     /// Notes that the nomination of a pod was taken back, and where its group was listed until then.
-    pub(super) fn owe_nomination(&mut self, pod: PodId, group: GroupId, listing: Option<Listing>) {
+    pub(super) fn owe_nomination(&mut self, pod: PodId, group: GroupId, stood: Stood) {
         self.owed.insert(pod);
-        self.stood.entry(group).or_insert(listing);
+        self.stood.entry(group).or_insert(stood);
     }
 
-    /// Notes that a pod has what it was nominated for, or is nominated again.
-    pub(crate) fn pay_nomination(&mut self, pod: PodId) {
-        self.owed.remove(&pod);
+    /// Notes that a pod has what it was nominated for, or is nominated again, for the same or for something else.
+    pub(crate) fn pay_nomination(&mut self, pod: PodId, is_same: bool) {
+        let owed = self.owed.remove(&pod);
+        self.moved |= owed && !is_same;
+    }
+
+    /// Tells whether all nominations that this cycle took back were made again as they were.
+    pub(super) fn nominations_stand(&self) -> bool {
+        self.owed.is_empty() && !self.moved
+    }
+
+    /// Where a group stood before this cycle took nominations of it back.
+    pub(super) fn stood(&self, group: GroupId) -> Option<Stood> {
+        self.stood.get(&group).copied()
     }
 
     /// Notes that a group is listed elsewhere than before: that is a change, unless it comes from nominations alone.
@@ -60,7 +81,7 @@ impl SearchEpoch {
         pods: &MinSet<PodId>,
     ) {
         let owes = || pods.iter().any(|pod| self.owed.contains(pod));
-        if self.stood.get(&group).is_none_or(|stood| *stood != listing && !owes()) {
+        if self.stood.get(&group).is_none_or(|stood| stood.listing != listing && !owes()) {
             self.end();
         }
     }
@@ -72,5 +93,6 @@ impl SearchEpoch {
         }
         self.owed.clear();
         self.stood.clear();
+        self.moved = false;
     }
 }

@@ -19,6 +19,7 @@ mod proofs;
 mod repeated;
 mod resumed;
 mod rounds;
+mod shared_turns;
 mod told_wrong;
 mod wishes;
 
