@@ -11,7 +11,7 @@
 //!     ─► events (droppable) ───────┘
 //! ```
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use kube::Client;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -29,6 +29,7 @@ mod event;
 mod evict;
 mod extended;
 mod found;
+mod lines;
 mod portion;
 mod queue;
 mod record;
@@ -210,7 +211,7 @@ impl Actuator {
                 () = stop.cancelled() => break,
                 Some(ended) = self.flights.join_next() => {
                     if let Ok((haste, marks)) = ended {
-                        self.queue.landed(haste, marks.as_deref());
+                        self.queue.landed(&haste, marks.as_deref());
                     }
                 }
                 batch = tasks.recv() => match batch {
@@ -246,4 +247,10 @@ impl Actuator {
             (flight.haste, flight.marks)
         });
     }
+}
+
+/// The time until an object is looked at again that a bind has waited for so long: a quarter of it, so that hundreds of binds
+/// which wait in vain do not keep the API server busy.
+fn until_next_look(waited: Duration) -> Duration {
+    (waited / 4).clamp(Duration::from_millis(500), Duration::from_secs(5))
 }

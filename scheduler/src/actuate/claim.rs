@@ -13,15 +13,13 @@ use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::Write;
+use super::{Write, until_next_look};
 use crate::server::call::{Failure, Form, call, read};
 
 /// Nobody deletes a claim that has devices.
 pub(super) const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 /// Sets how long devices may take to be ready. Source: the scheduler of Kubernetes, `bindingTimeout`.
 const READY_WITHIN: Duration = Duration::from_mins(10);
-/// A claim is looked at this often while its devices get ready.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Sets how often a claim is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 
@@ -187,7 +185,7 @@ impl<'g> Reservation<'g> {
         if !self.awaits_conditions {
             return Ok(());
         }
-        let end = Instant::now() + READY_WITHIN;
+        let begun = Instant::now();
         loop {
             match self.grant.read(&write.client).await {
                 Ok(claim) => match readiness(&claim, consumer) {
@@ -201,7 +199,7 @@ impl<'g> Reservation<'g> {
                 Err(Failure::Refused { message, .. }) => return Err(self.grant.failed(&message)),
                 Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
             }
-            if Instant::now() > end {
+            if begun.elapsed() > READY_WITHIN {
                 self.is_given_up = true;
                 let seconds = READY_WITHIN.as_secs();
                 let reason = format!("its devices were not ready within {seconds}s");
@@ -210,7 +208,7 @@ impl<'g> Reservation<'g> {
             tokio::select! {
                 biased;
                 () = write.stop.cancelled() => return Err(self.grant.failed("the scheduler ends")),
-                () = sleep(LOOK_EVERY) => {}
+                () = sleep(until_next_look(begun.elapsed())) => {}
             }
         }
     }

@@ -4,13 +4,17 @@ use std::collections::{HashMap, VecDeque};
 
 use kai_api::names::condition;
 
-use super::{Event, GroupPatch, PodCondition, Task};
+use super::{Event, GroupPatch, PodCondition, Task, lines::Lines};
 
-/// Binds and evictions in flight. More connections do not make a server of two cores faster, and
+/// Binds of one namespace in flight. More connections do not make a server of two cores faster, and
 /// a large one is not waited for with fewer. Source: docs/performance.md, the scheduler on a real API server.
-const URGENT_MAX: usize = 64;
-/// Binds in flight that wait for volumes or devices, most of them idle.
-const PATIENT_MAX: usize = 512;
+const URGENT_OF_ONE_MAX: usize = 64;
+/// Binds and evictions in flight: what is above the bound of one namespace is left to others.
+const URGENT_MAX: usize = URGENT_OF_ONE_MAX + 16;
+/// Binds of one namespace in flight that wait for volumes or devices, most of them idle.
+const PATIENT_OF_ONE_MAX: usize = 512;
+/// The same of all namespaces.
+const PATIENT_MAX: usize = 2 * PATIENT_OF_ONE_MAX;
 /// Conditions and events in flight while nothing urgent is.
 const QUIET_MAX: usize = 8;
 /// The same right after something urgent: what comes next would wait behind them at the server.
@@ -24,12 +28,12 @@ const QUIET_LAG: usize = 4_096;
 const EVENTS_MAX: usize = 100_000;
 
 /// Says what a flight counts against.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Haste {
-    /// Goes before everything else.
-    Urgent,
-    /// Waits for others for most of the time.
-    Patient,
+    /// Goes before everything else; with its line.
+    Urgent(Box<str>),
+    /// Waits for others for most of the time; with its line.
+    Patient(Box<str>),
     /// Goes while nothing urgent does.
     Quiet,
 }
@@ -56,21 +60,34 @@ enum Status {
 }
 
 /// Tasks that wait, and how many are on their way.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Queue {
-    urgent: VecDeque<Task>,
-    patient: VecDeque<Task>,
+    urgent: Lines,
+    patient: Lines,
     status: VecDeque<Status>,
     /// The last that was to be said of those in `status`; none where it is not to be said any more.
     conditions: HashMap<ConditionKey, Option<PodCondition>>,
     events: VecDeque<Event>,
-    urgent_flights: usize,
-    patient_flights: usize,
     quiet_flights: usize,
     /// Quiet flights that landed since something urgent began.
     quiet_landed: usize,
     /// UIDs of pods of which a write says right now that they are unschedulable.
     marking: Vec<Box<str>>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX),
+            patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX),
+            status: VecDeque::new(),
+            conditions: HashMap::new(),
+            events: VecDeque::new(),
+            quiet_flights: 0,
+            quiet_landed: 0,
+            marking: Vec::new(),
+        }
+    }
 }
 
 impl Queue {
@@ -91,9 +108,9 @@ impl Queue {
                     bound.push(bind.uid.clone());
                     let queue =
                         if bind.is_patient() { &mut self.patient } else { &mut self.urgent };
-                    queue.push_back(task);
+                    queue.push(task);
                 }
-                Task::Evict(_) | Task::Share(_) => self.urgent.push_back(task),
+                Task::Evict(_) | Task::Share(_) => self.urgent.push(task),
                 Task::Group(patch) => self.status.push_back(Status::Group(patch)),
                 Task::Pod(condition) => {
                     let key = (condition.uid.clone(), condition.kind);
@@ -115,7 +132,7 @@ impl Queue {
 
     /// Counts how many quiet ones may fly now.
     fn quiet_max(&self) -> usize {
-        if self.urgent_flights == 0 {
+        if self.urgent.flights() == 0 {
             QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP)
         } else {
             usize::from(self.status.len() + self.events.len() >= QUIET_LAG)
@@ -124,27 +141,19 @@ impl Queue {
 
     /// The next task that may fly: urgent ones first, binds of a pod only after what is being said of it.
     pub(super) fn next(&mut self) -> Option<Flight> {
-        let Self { marking, .. } = self;
+        let marking = &self.marking;
         let is_free = |task: &Task| match task {
             Task::Bind(bind) => !marking.contains(&bind.uid),
             Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) | Task::Share(_) => {
                 true
             }
         };
-        if self.urgent_flights < URGENT_MAX
-            && let Some(at) = self.urgent.iter().position(is_free)
-        {
-            self.urgent_flights += 1;
+        if let Some((of, task)) = self.urgent.next(is_free) {
             self.quiet_landed = 0;
-            let task = self.urgent.remove(at)?;
-            return Some(Flight { haste: Haste::Urgent, marks: None, task });
+            return Some(Flight { haste: Haste::Urgent(of), marks: None, task });
         }
-        if self.patient_flights < PATIENT_MAX
-            && let Some(at) = self.patient.iter().position(is_free)
-        {
-            self.patient_flights += 1;
-            let task = self.patient.remove(at)?;
-            return Some(Flight { haste: Haste::Patient, marks: None, task });
+        if let Some((of, task)) = self.patient.next(is_free) {
+            return Some(Flight { haste: Haste::Patient(of), marks: None, task });
         }
         if self.quiet_flights >= self.quiet_max() {
             return None;
@@ -171,10 +180,10 @@ impl Queue {
     }
 
     /// A flight ended.
-    pub(super) fn landed(&mut self, haste: Haste, marks: Option<&str>) {
+    pub(super) fn landed(&mut self, haste: &Haste, marks: Option<&str>) {
         match haste {
-            Haste::Urgent => self.urgent_flights -= 1,
-            Haste::Patient => self.patient_flights -= 1,
+            Haste::Urgent(of) => self.urgent.landed(of),
+            Haste::Patient(of) => self.patient.landed(of),
             Haste::Quiet => {
                 self.quiet_flights -= 1;
                 self.quiet_landed += 1;
@@ -229,6 +238,10 @@ mod tests {
         Task::Bind(Bind::of(uid, uid, "n"))
     }
 
+    fn urgent() -> Haste {
+        Haste::Urgent(Box::from("ns"))
+    }
+
     /// Says what flies next, in short; nothing of it lands.
     fn flying(queue: &mut Queue) -> Vec<String> {
         let short = |flight: Flight| match flight.task {
@@ -252,8 +265,8 @@ mod tests {
         assert_eq!(flying(&mut queue), [""; 0], "a bind is on its way");
         queue.take(vec![bind("a")]);
         assert_eq!(flying(&mut queue), ["bind a"]);
-        queue.landed(Haste::Urgent, None);
-        queue.landed(Haste::Urgent, None);
+        queue.landed(&urgent(), None);
+        queue.landed(&urgent(), None);
         assert_eq!(flying(&mut queue), ["mark b"]);
     }
 
@@ -264,7 +277,7 @@ mod tests {
         assert_eq!(flying(&mut queue), ["mark a"]);
         queue.take(vec![bind("a"), bind("b")]);
         assert_eq!(flying(&mut queue), ["bind b"]);
-        queue.landed(Haste::Quiet, Some("a"));
+        queue.landed(&Haste::Quiet, Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
     }
 
@@ -275,24 +288,24 @@ mod tests {
         let mut flights = flying(&mut queue).len();
         let mut most = flights;
         for _ in 0..60 {
-            queue.landed(Haste::Quiet, None);
+            queue.landed(&Haste::Quiet, None);
             flights = flights - 1 + flying(&mut queue).len();
             most = most.max(flights);
         }
         assert_eq!(most, QUIET_MAX);
         queue.take(vec![bind("x")]);
         assert_eq!(flying(&mut queue), ["bind x"]);
-        queue.landed(Haste::Urgent, None);
-        (0..flights).for_each(|_| queue.landed(Haste::Quiet, None));
+        queue.landed(&urgent(), None);
+        (0..flights).for_each(|_| queue.landed(&Haste::Quiet, None));
         queue.take(vec![bind("y")]);
         assert_eq!(flying(&mut queue), ["bind y"]);
-        queue.landed(Haste::Urgent, None);
+        queue.landed(&urgent(), None);
         assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
         queue.take(vec![bind("z")]);
         assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
         queue.take((100..100 + QUIET_LAG).map(|number| mark(&number.to_string())).collect());
         assert_eq!(flying(&mut queue).len(), 0, "one flies already");
-        queue.landed(Haste::Quiet, None);
+        queue.landed(&Haste::Quiet, None);
         assert_eq!(flying(&mut queue).len(), 1, "beside the bind, as so many wait");
     }
 
@@ -301,17 +314,17 @@ mod tests {
         let mut queue = Queue::default();
         queue.take(vec![mark_saying("a", "first"), mark("b"), mark_saying("a", "second")]);
         assert_eq!(flying(&mut queue), ["mark a second"]);
-        queue.landed(Haste::Quiet, Some("a"));
+        queue.landed(&Haste::Quiet, Some("a"));
         assert_eq!(flying(&mut queue), ["mark b"]);
         // One that a bind made void does not come back before its turn, nor twice.
         queue.take(vec![bind("c"), mark("d"), mark_saying("a", "third"), bind("a")]);
         queue.take(vec![mark_saying("a", "fourth")]);
         assert_eq!(flying(&mut queue), ["bind c", "bind a"]);
-        queue.landed(Haste::Quiet, Some("b"));
-        queue.landed(Haste::Urgent, None);
-        queue.landed(Haste::Urgent, None);
+        queue.landed(&Haste::Quiet, Some("b"));
+        queue.landed(&urgent(), None);
+        queue.landed(&urgent(), None);
         assert_eq!(flying(&mut queue), ["mark d"]);
-        queue.landed(Haste::Quiet, Some("d"));
+        queue.landed(&Haste::Quiet, Some("d"));
         assert_eq!(flying(&mut queue), ["mark a fourth"]);
     }
 }

@@ -12,15 +12,13 @@ use kai_daemon::backoff;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::Write;
+use super::{Write, until_next_look};
 use crate::server::call::{Failure, Form, call, read};
 
 /// The node for which a claim gets its volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 /// Sets how long claims may take to get their volumes. Source: docs/contract.md 2.3, `volumeBindingTimeoutSeconds`.
 const BOUND_WITHIN: Duration = Duration::from_mins(2);
-/// A claim is looked at this often while it waits for its volume.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Sets how often an object is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 /// Says of a volume that a scheduler or controller chose its claim, so that it may be let go again.
@@ -88,7 +86,7 @@ impl VolumeGrant {
 
     /// Waits until the claim has its volume.
     pub(super) async fn settled(&self, write: &Write) -> Result<(), String> {
-        let end = Instant::now() + BOUND_WITHIN;
+        let begun = Instant::now();
         loop {
             match self.read_claim(write).await {
                 Ok(claim) if claim["status"]["phase"] == "Bound" => return Ok(()),
@@ -101,14 +99,14 @@ impl VolumeGrant {
                 Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
                 Ok(_) | Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
             }
-            if Instant::now() > end {
+            if begun.elapsed() > BOUND_WITHIN {
                 let seconds = BOUND_WITHIN.as_secs();
                 return Err(self.failed(&format!("it was not bound within {seconds}s")));
             }
             tokio::select! {
                 biased;
                 () = write.stop.cancelled() => return Err(self.failed("the scheduler ends")),
-                () = sleep(LOOK_EVERY) => {}
+                () = sleep(until_next_look(begun.elapsed())) => {}
             }
         }
     }
