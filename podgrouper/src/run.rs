@@ -382,10 +382,13 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
             sink.heard.set_pod(&object, &pod);
             let key = Key::of(&pod);
             listing.see(key.clone());
-            for pod in before.iter().chain([&pod]) {
-                if let Some(group) = group_of(pod) {
-                    sink.dirty.group(group);
+            for one in before.iter().chain([&pod]) {
+                let Some(group) = group_of(one) else { continue };
+                // Its user may name ever new groups: it is in the last of them alone.
+                if one.uid != pod.uid || group_of(&pod).as_ref() != Some(&group) {
+                    sink.heard.pod_gone(&group, &one.uid);
                 }
+                sink.dirty.group(group);
             }
             sink.queue.add(key);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What was read in an earlier epoch may have changed unseen. No number comes twice, or what was read before the right to watch
+/// Tells reads apart between which something may have changed unseen. No number comes twice, or what was read before the right to watch
 /// was withdrawn would count again once it is back.
 #[derive(Debug, Default)]
 pub(super) struct Epoch {

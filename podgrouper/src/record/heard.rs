@@ -101,6 +101,10 @@ impl Heard {
         let uid = stored.uid.clone();
         self.change(&group, |group, is_listed| {
             let news = Span { pod: stored.name.clone(), ..Span::of(pod) };
+            // It was in another group meanwhile.
+            if group.pods.get(&uid).is_some_and(|pod| pod.is_gone) {
+                group.pods.remove(&uid);
+            }
             let row = group.pods.entry(uid.clone());
             let known = matches!(row, std::collections::btree_map::Entry::Occupied(_));
             let row = row.or_insert_with(|| Pod {
