@@ -14,6 +14,9 @@ use crate::quantity::Quantity;
 /// Devices that a pod may share at once; no node has more.
 pub const DEVICES_MAX: u32 = 1024;
 
+/// The longest beginning of the names of config maps: 253 bytes are a name, and a container and a word come after it.
+const MAP_PREFIX_BYTES_MAX: usize = 230;
+
 /// The share of each device that a pod asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
@@ -214,6 +217,15 @@ pub fn capabilities_map(prefix: &str, target: Target) -> String {
     format!("{prefix}-{target}")
 }
 
+/// Tells whether names of config maps can begin like this. The text is a pod's annotation, so that its user may have written
+/// anything: a path, or parameters of a request.
+pub fn is_map_prefix(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    text.len() <= MAP_PREFIX_BYTES_MAX
+        && text.bytes().next().is_some_and(is_letter)
+        && text.bytes().all(|byte| is_letter(byte) || b"-.".contains(&byte))
+}
+
 /// The config map that a container takes variables from as a whole.
 pub fn variables_map(prefix: &str, target: Target) -> String {
     format!("{prefix}-{target}-evar")
@@ -290,5 +302,14 @@ mod tests {
         assert_eq!(find(Some("a")).map(|found| variables_map("p", found)), Ok("p-i0-evar".into()));
         assert_eq!(find(Some("x")), Err(UnknownContainer("x".into())));
         assert!(target(None, ["a"].into_iter(), std::iter::empty()).is_err());
+    }
+
+    #[test]
+    fn a_path_begins_no_name() {
+        assert!(is_map_prefix("a.b-abc1234-shared-gpu") && is_map_prefix(&"a".repeat(230)));
+        for text in ["", ".", "..", "../x", "?watch=1", "a/b", "a#", "a%2f", "A", "a b", "-a"] {
+            assert!(!is_map_prefix(text), "{text:?}");
+        }
+        assert!(!is_map_prefix(&"a".repeat(231)));
     }
 }

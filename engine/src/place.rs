@@ -68,7 +68,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) pods: &'a [PodId],
     /// Number of them that found a place so far.
     placed: u32,
-    /// Where they are in `pods`, leaf by leaf; none for a group without sub-groups.
+    /// Their places in `pods`, leaf by leaf; none for a group without sub-groups.
     by_leaf: Vec<(u16, usize)>,
     /// True if some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,

@@ -261,7 +261,7 @@ impl Dispatch {
             let (namespace, name) = names.group_name(group);
             let uid = &*names.groups[group].uid;
             let labels = [name, namespace, uid, &self.pool, action(reason)];
-            self.metrics.evicted.with_label_values(&labels).inc();
+            self.metrics.evicted.count(labels);
             let target = group_target(group, names);
             let mut said = self.event(target, event::EVICT, message.clone());
             said.annotations = annotations(reason, of_group.map(|all| all.pods), names);

@@ -262,7 +262,9 @@ pub(crate) fn of_pod(pod: &Value, seen: &Seen) -> Vec<OnDevice> {
 /// # Source
 /// docs/contract.md 3.3 and 4.7.
 pub(crate) fn config_maps(pod: &Value) -> Option<[String; 2]> {
-    let prefix = pod["metadata"]["annotations"][annotation::SHARED_GPU_CONFIG_MAP].as_str()?;
+    let prefix = pod["metadata"]["annotations"][annotation::SHARED_GPU_CONFIG_MAP].as_str();
+    // Its user may have written a path, which would be read with the rights of whoever asks.
+    let prefix = prefix.filter(|prefix| shared_gpu::is_map_prefix(prefix))?;
     let target = target(pod)?;
     Some([shared_gpu::capabilities_map(prefix, target), shared_gpu::variables_map(prefix, target)])
 }

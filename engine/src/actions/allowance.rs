@@ -19,7 +19,7 @@ pub(super) struct Allowance {
     /// None, and nothing is bounded.
     most: Option<u64>,
     taken: u64,
-    /// What each queue may take before the others had their turns; none where it may take what is left.
+    /// The most that each queue may take before the others had their turns; none where it may take what is left.
     part: Option<u64>,
     taken_by: BTreeMap<QueueId, u64>,
     put_off: BTreeSet<GroupId>,

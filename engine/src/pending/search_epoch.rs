@@ -21,7 +21,7 @@ pub(crate) struct SearchEpoch {
     number: u64,
     /// Pods whose nomination this cycle took back and has not made again so far.
     owed: BTreeSet<PodId>,
-    /// Where their groups stood while the nominations did.
+    /// Places of their groups while the nominations stood.
     stood: BTreeMap<GroupId, Stood>,
     /// True if a pod has something else than it was nominated for.
     moved: bool,
@@ -68,7 +68,7 @@ impl SearchEpoch {
         self.owed.is_empty() && !self.moved
     }
 
-    /// Where a group stood before this cycle took nominations of it back.
+    /// The place of a group before this cycle took nominations of it back.
     pub(super) fn stood(&self, group: GroupId) -> Option<Stood> {
         self.stood.get(&group).copied()
     }

@@ -87,7 +87,8 @@ impl Ask {
 /// The names of the config maps by which a pod is told its devices; none where admission has not prepared it.
 fn maps(pod: &Found) -> Vec<String> {
     let annotation = |key: &str| pod.metadata.annotations.get(key).map(String::as_str);
-    let prefix = annotation(annotation::SHARED_GPU_CONFIG_MAP).filter(|prefix| !prefix.is_empty());
+    let prefix = annotation(annotation::SHARED_GPU_CONFIG_MAP);
+    let prefix = prefix.filter(|prefix| shared_gpu::is_map_prefix(prefix));
     let init = pod.spec.init_containers.iter().map(|container| &*container.name);
     let regular = pod.spec.containers.iter().map(|container| &*container.name);
     let target = shared_gpu::target(annotation(annotation::GPU_FRACTION_CONTAINER), init, regular);

@@ -48,6 +48,8 @@ struct FoundMeta<'a> {
     uid: Text<'a>,
     #[serde(borrow)]
     resource_version: Text<'a>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<Text<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     owner_references: Vec<OwnerReference<'a>>,
 }
@@ -136,6 +138,9 @@ impl Owner<'_> {
             };
             if self.is_alive(write, owner).await? {
                 return Err(foreign(name, &format!("pod {}", owner.name)));
+            }
+            if meta.deletion_timestamp.is_some() {
+                return Err(foreign(name, "a pod that is gone, and does not go itself"));
             }
             delete(write, &path, &meta.uid).await?;
             return Ok(false);

@@ -189,13 +189,18 @@ impl Reserve {
         Ok(false)
     }
 
-    /// Works out what the pod that asks first tolerates; nothing where it is gone, as nothing will be bound for it then.
+    /// Works out what the pod that asks first tolerates; nothing where it is gone, as nothing will be bound for it then. For
+    /// how long it tolerates a taint is its own affair: others share the GPU later, and are ended with the reservation.
     async fn tolerations(&self, write: &Write) -> Vec<Value> {
         let (namespace, name) = &self.for_pod;
         let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
         let Ok(bytes) = read(&write.client, &path).await else { return Vec::new() };
         let pod = serde_json::from_slice::<Found>(&bytes).unwrap_or_default();
-        pod.spec.tolerations.unwrap_or_default()
+        let mut tolerations = pod.spec.tolerations.unwrap_or_default();
+        for toleration in tolerations.iter_mut().filter_map(Value::as_object_mut) {
+            toleration.remove("tolerationSeconds");
+        }
+        tolerations
     }
 
     fn body(&self, name: &str, tolerations: &[Value]) -> Result<Value, String> {

@@ -129,6 +129,14 @@ impl Context {
         }
     }
 
+    /// Forgets a group that was named and is not there, where nobody refers to it.
+    pub(super) fn let_go_of_group(&mut self, group: u32) {
+        let presence = self.names.groups[group].presence;
+        if presence.references == 0 && !presence.is_there {
+            self.names.groups.remove(group);
+        }
+    }
+
     /// Drops a reference to a queue; its row goes with the last where the queue is gone.
     pub(super) fn release_queue(&mut self, queue: u32) {
         let presence = &mut self.names.queues[queue].presence;

@@ -138,6 +138,11 @@ struct Condition<'a> {
 pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let meta = &wire.metadata;
     let version = meta.resource_version.to_string();
+    // Told to go before it had a node: it will never run, and what it still says would be kept for nobody.
+    if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
+        remove(ingest, &meta.uid);
+        return version;
+    }
     let row = ingest.context.names.pod(&meta.uid).number();
     let mut facts = facts(ingest, wire);
     let context = &mut ingest.context;
@@ -150,11 +155,6 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     sharing::keep_bound(context, row, &mut facts);
     refuse(context, wire, &mut facts);
     ingest.namespaces.keep(context, row);
-    // Told to go before it had a node: it will never run.
-    if meta.deletion_timestamp.is_some() && wire.spec.node_name.is_empty() {
-        gone(ingest, row);
-        return version;
-    }
     let spec = &wire.spec;
     let mentions = Mentions {
         meta,
@@ -354,11 +354,13 @@ fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
 
 /// A pod with a node stays in the group that it was given it in, or first seen in with one: its user may name another later,
 /// and what runs stays on its queue's account. After a restart the API's word counts again.
-fn keep_member(context: &Context, row: u32, facts: &mut Pod) {
+fn keep_member(context: &mut Context, row: u32, facts: &mut Pod) {
     let known = &context.names.pods[row];
     let has_node = known.node.is_some() && facts.state.place().is_some();
-    if let Some(group) = known.group.filter(|_| has_node || known.is_placed) {
-        facts.owner = Owner::Group(GroupId::new(group));
+    let Some(group) = known.group.filter(|_| has_node || known.is_placed) else { return };
+    let kept = Owner::Group(GroupId::new(group));
+    if let Owner::Group(named) = std::mem::replace(&mut facts.owner, kept) {
+        context.let_go_of_group(named.number());
     }
 }
 

@@ -9,8 +9,10 @@ use prometheus::{
     Opts, TextEncoder, exponential_buckets, process_collector::ProcessCollector,
 };
 
+mod evicted;
 mod queues;
 
+pub use evicted::Evicted;
 pub use queues::QueueGauges;
 
 /// All metrics of one scheduler; cheap to clone.
@@ -36,7 +38,7 @@ pub struct Metrics {
     /// Holds what each action did.
     actions: ActionMetrics,
     /// Pods evicted.
-    pub evicted: IntCounterVec,
+    pub evicted: Evicted,
     /// Fair shares and usage of queues: cores, gigabytes, devices.
     pub queues: [GaugeVec; 6],
     /// Binds of shares of GPUs whose limit of memory is not known.
@@ -76,11 +78,11 @@ impl Metrics {
                 "Length of a query for what queues used in the past",
             ),
             actions: ActionMetrics::new(&make),
-            evicted: make.counters(
+            evicted: Evicted::new(make.counters(
                 "pod_group_evicted_pods_total",
                 "Pods evicted",
-                &["podgroup", "namespace", "uid", "nodepool", "action"],
-            ),
+                &evicted::LABELS,
+            )),
             queues: queues::NAMES.map(|name| make.gauges(name, "Of a queue", &queues::LABELS)),
             unlimited: make.counter(
                 "shares_without_memory_limit_total",
@@ -273,7 +275,8 @@ mod tests {
     #[test]
     fn searches_are_counted_under_the_peers_names() {
         let metrics = Metrics::new("kai");
-        let steps = Steps { groups: 3, solved: 1, scenarios: 4, filtered: 5, ..Steps::default() };
+        let (groups, solved, scenarios, filtered) = (3, 1, 4, 5);
+        let steps = Steps { groups, solved, scenarios, filtered, spent: true, ..Steps::default() };
         metrics.acted(Action::Preempt, &steps, Duration::from_millis(2));
         let text = |leads| {
             let text = metrics.text("kai-scheduler", leads).expect("names and labels fit");
@@ -284,7 +287,16 @@ mod tests {
         assert!(standby.contains("leader_election_master_status{name=\"kai-scheduler\"} 0"));
         assert!(standby.contains("process_resident_memory_bytes"), "{standby}");
         let text = text(true);
+        let searches = |result: &str, count: u64| {
+            format!(
+                "kai_scenario_search_jobs_total{{action=\"preempt\",reduced_budget=\"false\",result=\"{result}\"}} {count}"
+            )
+        };
         for line in [
+            &*searches("solved", 1),
+            &searches("generators_exhausted", 1),
+            &searches("deadline_exhausted", 1),
+            "kai_scenario_search_action_budget_exhausted_total{action=\"preempt\"} 1",
             "kai_action_scheduling_latency_milliseconds{action=\"preempt\"} 2",
             "kai_podgroups_acted_on_by_action{action=\"preempt\"} 3",
             "kai_podgroups_scheduled_by_action{action=\"preempt\"} 1",

@@ -173,7 +173,7 @@ pub(super) struct Below<'a> {
     pub(super) domains: &'a Domains,
     /// The top of them.
     pub(super) start: DomainId,
-    /// How deep the lowest of them are.
+    /// The depth of the lowest of them.
     pub(super) depth: usize,
     /// The nodes that count.
     pub(super) valid: &'a IdSet<Rank>,

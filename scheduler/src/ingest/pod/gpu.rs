@@ -44,23 +44,28 @@ pub(in crate::ingest) fn gpu_request(
     if !instances.is_empty() {
         return GpuRequest::Mig(instances);
     }
-    let legacy = mig_annotations(context, annotations);
-    if !legacy.is_empty() {
-        return GpuRequest::LegacyMig(legacy);
+    // Beside a share an annotation of instances means nothing: whoever wrote one later would free the share for a scheduler
+    // that starts anew.
+    if let Some(share) = share(annotations) {
+        return share;
     }
+    let legacy = mig_annotations(context, annotations);
+    if legacy.is_empty() { GpuRequest::None } else { GpuRequest::LegacyMig(legacy) }
+}
+
+/// The part of each of how many GPUs annotations ask for.
+fn share(annotations: &Pairs<'_>) -> Option<GpuRequest> {
     let devices = annotations.value(annotation::GPU_FRACTION_DEVICES);
     let devices = devices.and_then(|text| text.parse::<u16>().ok()).filter(|count| *count > 0);
     let devices = devices.unwrap_or(1).min(DEVICES_MAX);
     if let Some(micro) = annotations.value(annotation::GPU_FRACTION).and_then(fraction_micro) {
-        return GpuRequest::Fraction { micro, devices };
+        return Some(GpuRequest::Fraction { micro, devices });
     }
     let memory =
         annotations.value(annotation::GPU_MEMORY).and_then(|text| text.parse::<u64>().ok());
-    if let Some(mib) = memory.filter(|mib| *mib > 0) {
-        // No device has 4 PiB: a pod that asks for more waits like one that asks for as much.
-        return GpuRequest::Memory { mib: u32::try_from(mib).unwrap_or(u32::MAX), devices };
-    }
-    GpuRequest::None
+    let mib = memory.filter(|mib| *mib > 0)?;
+    // No device has 4 PiB: a pod that asks for more waits like one that asks for as much.
+    Some(GpuRequest::Memory { mib: u32::try_from(mib).unwrap_or(u32::MAX), devices })
 }
 
 /// A number of MIG instances; more than these are on no node, and a million such pods can be summed.
@@ -128,9 +133,10 @@ pub(in crate::ingest) fn refusal(
     prepared(annotations).is_none().then(|| String::from(NOT_PREPARED))
 }
 
-/// The name under which admission announced the config maps of a pod that shares GPUs.
+/// The name under which admission announced the config maps of a pod that shares GPUs; what can be no name is none.
 fn prepared<'p>(annotations: &'p Pairs<'_>) -> Option<&'p str> {
-    annotations.value(annotation::SHARED_GPU_CONFIG_MAP).filter(|prefix| !prefix.is_empty())
+    let prefix = annotations.value(annotation::SHARED_GPU_CONFIG_MAP);
+    prefix.filter(|prefix| shared_gpu::is_map_prefix(prefix))
 }
 
 fn target(
