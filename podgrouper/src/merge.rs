@@ -280,4 +280,32 @@ mod tests {
         let Write::Patch(patch) = write else { panic!("{write:?}") };
         assert_eq!(patch["metadata"]["ownerReferences"][0]["name"], "j");
     }
+
+    /// With such a flag the workload could not be deleted before its group, or others would take it for the group's controller.
+    #[test]
+    fn flags_of_an_owner_go() {
+        for flag in ["controller", "blockOwnerDeletion"] {
+            let mut value = stored().value().clone();
+            value["metadata"]["ownerReferences"][0][flag] = json!(true);
+            let write = merge(&wanted(), Some(&Object::new(value)), &Settings::default());
+            let Write::Patch(patch) = write else { panic!("{flag}: {write:?}") };
+            let owner = json!({"apiVersion": "", "kind": "Job", "name": "j", "uid": ""});
+            assert_eq!(patch["metadata"]["ownerReferences"], json!([owner]), "{flag}");
+        }
+    }
+
+    #[test]
+    fn a_level_that_is_no_longer_named_goes() {
+        let mut wanted = wanted();
+        wanted.topology.name = "net".to_owned();
+        wanted.topology.required = "rack".to_owned();
+        let mut value = stored().value().clone();
+        value["spec"]["topologyConstraint"] =
+            json!({"topology": "net", "preferredTopologyLevel": "host"});
+        let write = merge(&wanted, Some(&Object::new(value)), &Settings::default());
+        let Write::Patch(patch) = write else { panic!("{write:?}") };
+        let levels = json!({"topology": "net", "requiredTopologyLevel": "rack",
+            "preferredTopologyLevel": null});
+        assert_eq!(patch["spec"]["topologyConstraint"], levels);
+    }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use kai_api::names::annotation;
-use kai_engine::{Change, Cluster, Config, Grant, Plan, Timestamp};
+use kai_engine::{Change, Cluster, Config, Eviction, Grant, Plan, Timestamp};
 use kai_scheduler::{
     Args,
     actuate::{GroupChange, Task},
@@ -189,4 +189,55 @@ fn a_pod_is_told_again_what_a_bind_that_failed_took_back() {
     let place = Change::Place { pod, node, devices: Box::default(), reserved: None, grant };
     world.dispatch.tasks(&[place], Timestamp(BEGIN), names);
     assert_eq!(marks(&mut world, 2), 1, "it is told again");
+}
+
+/// What an eviction says is for machines too: events have annotations, and a counter has labels.
+#[test]
+fn an_eviction_says_how_many_pods_go_with_it_and_for_whom() {
+    let mut world = World::new();
+    for object in [queue(), group("low", 2), group("high", 1), pod("high-0", "high", "")] {
+        world.apply(&object);
+    }
+    for name in ["low-0", "low-1"] {
+        world.apply(&pod(name, "low", "a"));
+    }
+    let names = &mut world.ingest.context.names;
+    let (high, node) = (names.group("ml", "high"), names.node("a"));
+    let evicted = ["u-low-0", "u-low-1"].map(|uid| Change::Evict {
+        pod: names.pod(uid),
+        node,
+        reason: Eviction::Preempt { for_group: high },
+    });
+    let tasks = world.dispatch.tasks(&evicted, Timestamp(BEGIN), names);
+    let said = tasks.iter().filter_map(|task| match task {
+        Task::Event(event) => Some(event.annotations.clone()),
+        _ => None,
+    });
+    let expect = [
+        (annotation::EVICTED_PODS, String::from("2")),
+        (annotation::EVICTOR_ACTION, String::from("preempt")),
+        (annotation::EVICTOR_NAMESPACE, String::from("ml")),
+        (annotation::EVICTOR_NAME, String::from("high")),
+    ];
+    assert_eq!(said.collect::<Vec<_>>(), [expect.to_vec(), expect.to_vec()]);
+    let text = world.dispatch.metrics.text("kai-scheduler", true).expect("names and labels fit");
+    let text = String::from_utf8(text).expect("metrics are text");
+    let line = "kai_pod_group_evicted_pods_total{action=\"preempt\",namespace=\"ml\",\
+                nodepool=\"default\",podgroup=\"low\",uid=\"u-low\"} 2";
+    assert!(text.lines().any(|one| one == line), "{line} is not in\n{text}");
+}
+
+#[test]
+fn a_pod_is_told_once_which_node_it_is_promised() {
+    let mut world = World::new();
+    for object in [queue(), group("gang", 1), pod("gang-0", "gang", "")] {
+        world.apply(&object);
+    }
+    let names = &mut world.ingest.context.names;
+    let (pod, nodes) = (names.pod("u-gang-0"), ["a", "a", "b"].map(|node| names.node(node)));
+    let said = nodes.map(|node| {
+        let change = Change::Nominate { pod, node, devices: Box::default(), reserved: None };
+        world.dispatch.tasks(&[change], Timestamp(BEGIN), names).len()
+    });
+    assert_eq!(said, [1, 0, 1], "it is told of each node");
 }

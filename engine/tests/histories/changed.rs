@@ -66,3 +66,23 @@ fn a_topology_that_is_gone_places_nobody() {
     let one = group(&world, "one");
     assert_eq!(world.cluster.verdict(one), restarted.cluster.verdict(one));
 }
+
+/// Whether a pod is larger than every node is judged by the nodes as they are.
+#[test]
+fn a_node_that_grows_is_not_too_small_any_more() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: 8 } }\n\
+         groups:\n\
+         \x20 r0..1: { queue: q, gpus: 1, on: node0 }\n\
+         \x20 large: { queue: q, gpus: 4 }",
+    );
+    let too_large = |world: &mut World, millis| {
+        assert_eq!(decide(world, millis), ["idle"]);
+        let why = world.cluster.verdict(group(world, "large"));
+        format!("{why:?}").contains("TooLarge")
+    };
+    assert!(too_large(&mut world, 0));
+    add(&mut world, "nodes: { node0: { gpus: 4 } }");
+    assert!(!too_large(&mut world, 1000), "it is as large as the node, which others have");
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kai_engine::{EvictionKind, Typical};
+use kai_engine::{EvictionKind, Shortage, Typical};
 
 use super::*;
 
@@ -117,4 +117,26 @@ fn fragments_stay_together() {
         add(&mut world, &format!("groups: {{ {name}: {{ queue: q, gpus: 0.5, cpu: 1 }} }}"));
         assert_eq!(decide(&mut world, 0), [format!("place {name} on node1/0")]);
     }
+}
+
+/// Who waits for the minimum runtime of several groups is told when the first of them may be evicted.
+#[test]
+fn minimum_runtimes_keep_others_until_the_first_is_over() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: 2, preempt_min_runtime: 10m } }\n\
+         groups:\n\
+         \x20 young: { queue: q, gpus: 1, on: node0, started: 2m }\n\
+         \x20 older: { queue: q, gpus: 1, on: node0, started: 6m }\n\
+         \x20 high: { queue: q, gpus: 2, priority: 90 }",
+    );
+    plan_at(&mut world, 0);
+    let proofs = world.cluster.proofs(group(&world, "high"));
+    let runtimes = proofs.filter_map(|(kind, shortage)| match shortage {
+        Shortage::Runtime { protected, until } if kind == EvictionKind::Preempt => {
+            Some((protected, until.0 - START.0))
+        }
+        _ => None,
+    });
+    assert_eq!(runtimes.collect::<Vec<_>>(), [(2, 4 * 60_000)]);
 }

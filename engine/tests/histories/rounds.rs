@@ -327,7 +327,7 @@ fn short_cycles_come_to_rest() {
     }
 }
 
-/// Where nobody is evicted, short cycles place whom one cycle would, where it would.
+/// Short cycles in which nobody is evicted place whom one cycle would, and on the same nodes.
 #[test]
 fn short_cycles_place_as_one_does() {
     for number in 0..300 {

@@ -116,7 +116,7 @@ fn who_is_nominated_stays_so_in_a_round() {
     }
 }
 
-/// Who is not among the groups that allocate looks at finds no free room before them.
+/// A group that is not among those that allocate looks at finds no free room before them.
 #[test]
 fn nobody_catches_up_from_behind() {
     let mut text = String::from(
@@ -135,7 +135,7 @@ fn nobody_catches_up_from_behind() {
     assert_eq!(turns_until(&mut world, "behind"), None);
 }
 
-/// Who may not evict yet is asked once its victims may be, however many cycles the round took in which it asked.
+/// A group whose victims are safe for now is asked once they are not, however many cycles the round took in which it asked.
 #[test]
 fn victims_that_are_safe_for_now_are_asked_for_later() {
     let text = |hopeless: u64| {

@@ -35,3 +35,26 @@ fn a_sub_group_that_cannot_be_filled_is_passed_over() {
     let first = decide(&mut world, 0);
     assert!(first[0].starts_with("place a-two "), "{first:?}");
 }
+
+/// When a group started is read from an annotation: one that is further ahead than any clock would keep its group for ever.
+#[test]
+fn a_start_that_no_clock_could_have_keeps_no_group() {
+    const HOUR: i64 = 3_600_000;
+    let decided_of = |ahead: i64| {
+        let mut world = world(
+            "nodes: { node0: { gpus: 1 } }\n\
+             queues: { q: { quota: 1, preempt_min_runtime: 10m } }\n\
+             groups:\n\
+             \x20 runs: { queue: q, gpus: 1, on: node0 }\n\
+             \x20 high: { queue: q, gpus: 1, priority: 90 }",
+        );
+        let runs = group(&world, "runs");
+        let mut facts = world.facts.groups[&runs].clone();
+        facts.last_start = Some(Timestamp(START.0 + ahead));
+        world.tell(Delta::Group(runs, Box::new(facts)));
+        decide(&mut world, 0)
+    };
+    assert_eq!(decided_of(HOUR), ["idle"], "clocks of two schedulers may be apart");
+    let eviction = "evict runs from node0 for high preempt: it has a higher priority";
+    assert_eq!(decided_of(HOUR + 1), [eviction, "nominate high on node0"]);
+}

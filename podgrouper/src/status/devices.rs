@@ -130,3 +130,28 @@ fn claim_devices(devices: &Value) -> Totals {
     }
     totals
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::claim_devices;
+
+    #[test]
+    fn a_claim_is_as_many_devices_of_a_class_as_it_asks_for_first() {
+        let class = "gpu.example.com";
+        let devices = json!({"requests": [
+            {"name": "some", "exactly": {"deviceClassName": class, "count": 3}},
+            {"name": "one", "exactly": {"deviceClassName": class}},
+            {"name": "all", "exactly": {"deviceClassName": class, "allocationMode": "All"}},
+            {"name": "first", "firstAvailable": [
+                {"name": "large", "deviceClassName": "GPU-80", "count": 2},
+                {"name": "small", "deviceClassName": class, "count": 7},
+            ]},
+            // Claims of earlier versions have it all in one place.
+            {"name": "flat", "deviceClassName": class, "count": 4},
+            {"name": "other", "exactly": {"deviceClassName": "nic.example.com", "count": 8}},
+        ]});
+        assert_eq!(claim_devices(&devices).to_value(), json!({class: "9", "GPU-80": "2"}));
+    }
+}

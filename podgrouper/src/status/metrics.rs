@@ -222,6 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_queue_has_is_told_by_kind_and_gpus_of_all_kinds_together() {
+        let metrics = QueueMetrics::new("kai", Vec::new()).expect("names");
+        let queue = Object::new(json!({"metadata": {"name": "a"}, "spec": {}}));
+        let allocated = Totals::from_value(&json!({
+            "cpu": "1500m", "memory": "3k", "nvidia.com/gpu": "2500m", "amd.com/gpu": "1",
+            "gpu.nvidia.com": "4", "example.com/gpu-memory": "80", "shared-GPU-class": "1",
+        }));
+        // A class of devices is a name without a slash, and a resource is one with it.
+        assert_eq!(metrics.row(&queue, &allocated).values, [1.0, 0.0, 0.0, 0.0, 8.5, 1.5, 3_000.0]);
+    }
+
+    #[test]
     fn names_that_no_series_can_have_are_refused() {
         let check = |namespace: &str, labels: &str, expect: &str| {
             let error = QueueMetrics::new(namespace, parse_labels(labels, "")).expect_err(expect);

@@ -126,6 +126,14 @@ mod tests {
         assert_eq!(written[0], foreign);
         assert_eq!(written[1]["status"], "True");
         assert_eq!(conditions(&written, Some(&orphan)), None);
+        let mut earlier = written.clone();
+        earlier[1]["lastTransitionTime"] = json!("2026-01-01T00:00:00Z");
+        let circle = conditions(&earlier, Some(&Orphan::Circle("q".to_owned())));
+        let Some(circle) = circle else { panic!("another reason is to be written") };
+        assert_eq!(circle[1]["reason"], "ParentCircle");
+        assert_eq!(circle[1]["lastTransitionTime"], "2026-01-01T00:00:00Z", "it is one all along");
+        let healed = conditions(&earlier, None);
+        assert!(healed.is_some_and(|rows| rows[1]["lastTransitionTime"] != "2026-01-01T00:00:00Z"));
         let healed = conditions(&written, None);
         assert!(healed.is_some_and(|rows| rows[1]["status"] == "False" && rows[0] == foreign));
     }

@@ -196,7 +196,7 @@ fn claims(pod: &Value) -> Vec<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Usage;
+    use super::{MemoryShare, Usage};
 
     fn check(pod: &Value, requested: Value, allocated: Value) {
         let usage = Usage::of(pod);
@@ -218,6 +218,40 @@ mod tests {
             "initContainers": [sidecar, container("1")], "containers": [container("500m")],
             "overhead": {"cpu": "10m"}}});
         check(&pod, json!({"cpu": "1210m"}), json!({"cpu": "1210m"}));
+    }
+
+    #[test]
+    fn a_sidecar_that_starts_later_is_not_beside_an_init_container() {
+        let mut sidecar = container("200m");
+        sidecar["restartPolicy"] = json!("Always");
+        let pod = json!({"status": {"phase": "Running"}, "spec": {
+            "initContainers": [container("1"), sidecar], "containers": [container("500m")]}});
+        check(&pod, json!({"cpu": "1"}), json!({"cpu": "1"}));
+    }
+
+    #[test]
+    fn what_the_pod_itself_asks_for_stands_for_its_containers() {
+        let pod = json!({"status": {"phase": "Running"}, "spec": {
+            "resources": {"requests": {"cpu": "3", "memory": "1k"}},
+            "containers": [container("1"), container("1")], "overhead": {"cpu": "10m"}}});
+        let whole = json!({"cpu": "3010m", "memory": "1k"});
+        check(&pod, whole.clone(), whole);
+    }
+
+    #[test]
+    fn memory_of_gpus_is_asked_for_and_becomes_a_part_on_its_node() {
+        let annotations = json!({"gpu-memory": "1000", "gpu-fraction-num-devices": "2"});
+        let mut pod = json!({"metadata": {"annotations": annotations},
+            "status": {"phase": "Pending"}, "spec": {"containers": [], "nodeName": "n"}});
+        let asked = json!({"run.ai/gpu.memory": "2k"});
+        check(&pod, asked.clone(), json!({}));
+        assert_eq!(Usage::of(&pod).memory_share, None);
+        pod["status"]["phase"] = json!("Running");
+        assert_eq!(Usage::of(&pod).memory_share, None, "it received nothing yet");
+        pod["metadata"]["annotations"]["received-resource-type"] = json!("Fraction");
+        let share = MemoryShare { mib: 1000, devices: 2, node: "n".to_owned() };
+        assert_eq!(Usage::of(&pod).memory_share, Some(share));
+        check(&pod, asked, json!({}));
     }
 
     #[test]

@@ -51,6 +51,9 @@ fn the_same_words_at_the_end_stay() {
     assert_eq!(with(&current, "default", &told(&["no room"]), NOW), None);
     let moved = [current[0].clone(), entry("other", "x", "1")];
     assert!(with(&moved, "default", &told(&["no room"]), NOW).is_some());
+    let mut untrue = current[0].clone();
+    untrue["status"] = json!("False");
+    assert!(with(&[untrue], "default", &told(&["no room"]), NOW).is_some());
 }
 
 #[test]

@@ -119,3 +119,31 @@ impl Health {
         self.0.lock().expect("no holder of the lock panics")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_leads_is_ready_once_a_cycle_of_its_own_ended_well() {
+        let health = Health::default();
+        health.answered("Pod");
+        assert_eq!(health.problems(), ["Pod: not listed yet"]);
+        health.synced("Pod");
+        assert_eq!(health.problems(), [""; 0], "a standby is ready");
+        health.leads(true);
+        assert_eq!(health.problems(), ["no cycle has ended yet"]);
+        health.cycle();
+        assert_eq!(health.problems(), [""; 0]);
+        tokio::time::advance(CYCLE_AGE_MAX + Duration::from_secs(1)).await;
+        assert_eq!(health.problems(), ["the last good cycle was 61s ago"]);
+        health.leads(false);
+        health.leads(true);
+        assert_eq!(health.problems(), ["no cycle has ended yet"]);
+        assert!(health.failed("Pod", "refused"), "it is news");
+        assert!(!health.failed("Pod", "refused"), "it is none");
+        assert_eq!(health.problems(), ["Pod: refused", "no cycle has ended yet"]);
+        health.heard("Pod");
+        assert_eq!(health.problems(), ["no cycle has ended yet"]);
+    }
+}

@@ -134,6 +134,10 @@ mod tests {
         let answer = Found::Answer { address: String::from("http://p:9090") };
         let failure =
             Found::Failure { address: String::from("http://p:9090"), why: String::from("refused") };
+        let otherwise = Found::Failure {
+            address: String::from("http://p:9090"),
+            why: String::from("no route"),
+        };
         let others = json!([{"type": "Ready", "status": "True"}]);
         let mut shard = json!({"metadata": {"generation": 3}, "status": {"conditions": others}});
         let mut written = Vec::new();
@@ -145,6 +149,7 @@ mod tests {
             &answer,
             &answer,
             &failure,
+            &otherwise,
             &Found::Unwanted,
         ]
         .into_iter()
@@ -163,6 +168,8 @@ mod tests {
             written.push(format!("{at} {} {}", text("status"), text("lastTransitionTime")));
             shard["status"]["conditions"] = json!(rows);
         }
-        assert_eq!(written, ["2 False time 2", "4 True time 4", "6 False time 6", "7 gone"]);
+        let expect =
+            ["2 False time 2", "4 True time 4", "6 False time 6", "7 False time 6", "8 gone"];
+        assert_eq!(written, expect);
     }
 }

@@ -40,7 +40,9 @@ impl Bug {
                 bugs.push(bug.with_context(|| format!("{name}.patch"))?);
             }
         }
-        bugs.sort_by(|left, right| left.name.cmp(&right.name));
+        // By number: there are more than a hundred.
+        let number = |bug: &Self| -> Option<u32> { bug.name.split('-').next()?.parse().ok() };
+        bugs.sort_by(|left, right| (number(left), &left.name).cmp(&(number(right), &right.name)));
         Ok(bugs)
     }
 

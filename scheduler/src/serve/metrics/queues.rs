@@ -81,6 +81,7 @@ fn amounts(charge: Charge) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use kai_engine::{Config, Timestamp};
     use serde_json::json;
 
     use super::*;
@@ -113,5 +114,62 @@ mod tests {
         ingest.deleted(Kind::Queue, queue("goes").as_bytes()).expect("it can be read");
         tokio::time::advance(PAUSE).await;
         assert_eq!(told(&mut ingest), [true, false]);
+    }
+
+    #[test]
+    fn shares_and_use_are_told_in_cores_gigabytes_and_devices() {
+        let args = Args::from_command_line(["kai-scheduler".into()]).expect("no flags are valid");
+        let mut ingest = Ingest::new(Rules::new(&args));
+        let amounts = json!({"cpu": "16", "memory": "64G", "nvidia.com/gpu": "3", "pods": "9"});
+        let share = |quota: i64| json!({"quota": quota, "limit": -1});
+        let quota = json!({"cpu": share(4000), "memory": share(8000), "gpu": share(3)});
+        let asks = json!({"cpu": "1500m", "memory": "2G", "nvidia.com/gpu": "2"});
+        let pod = |name: &str, node: &str| {
+            json!({
+                "metadata": {"namespace": "ml", "name": name, "uid": name,
+                    "annotations": {"pod-group-name": name}},
+                "spec": {"schedulerName": "kai-scheduler", "nodeName": node,
+                    "containers": [{"name": "main", "resources": {"requests": asks, "limits": asks}}]},
+            })
+        };
+        let group = |name: &str| {
+            json!({"metadata": {"namespace": "ml", "name": name, "uid": name},
+                "spec": {"queue": "team", "minMember": 1}})
+        };
+        let parent = json!({"metadata": {"name": "all"}, "spec": {"resources": quota}});
+        let spec = json!({"parentQueue": "all", "displayName": "A", "resources": quota});
+        for (kind, object) in [
+            (Kind::Node, json!({"metadata": {"name": "n"}, "status": {"allocatable": amounts}})),
+            (Kind::Queue, parent),
+            (Kind::Queue, json!({"metadata": {"name": "team"}, "spec": spec})),
+            (Kind::PodGroup, group("runs")),
+            (Kind::PodGroup, group("waits")),
+            (Kind::Pod, pod("runs", "n")),
+            (Kind::Pod, pod("waits", "")),
+        ] {
+            ingest.applied(kind, object.to_string().as_bytes()).expect("it can be read");
+        }
+        let mut cluster = Cluster::default();
+        for delta in std::mem::take(&mut ingest.context.deltas) {
+            cluster.apply(delta);
+        }
+        // The one that waits finds no room, but is asked for.
+        kai_engine::plan(&mut cluster, &Config::default(), Timestamp(0));
+        let metrics = Metrics::new("kai");
+        QueueGauges::new(metrics.queues.clone()).tell(&cluster, &ingest.context.names);
+        let text = metrics.text("kai-scheduler", true).expect("names and labels fit");
+        let text = String::from_utf8(text).expect("metrics are text");
+        let labels = "{queue_display_name=\"A\",queue_metadata_name=\"team\",queue_name=\"A\"}";
+        for (name, value) in [
+            ("queue_fair_share_cpu_cores", "3"),
+            ("queue_fair_share_memory_gb", "4"),
+            ("queue_fair_share_gpu", "3"),
+            ("queue_cpu_usage", "1.5"),
+            ("queue_memory_usage", "2"),
+            ("queue_gpu_usage", "2"),
+        ] {
+            let line = format!("kai_{name}{labels} {value}");
+            assert!(text.lines().any(|one| one == line), "{line} is not in\n{text}");
+        }
     }
 }
