@@ -261,6 +261,8 @@ impl Assembly {
             .get(&GroupName::of_pod(pod))
             .map(|(at, _)| *at)
             .or_else(|| self.at_or_above(owner_uid))
+            // It was read before the podgrouper wrote on it which group it is in, and the group after.
+            .or_else(|| self.at_or_above(text(&meta["uid"])))
             .or_else(by_label);
         known.unwrap_or_else(|| self.add(Workload::of_pod(pod)))
     }
@@ -308,4 +310,26 @@ pub(super) fn top_owner(group: &Value) -> BTreeMap<String, String> {
             (key.trim().to_owned(), value.trim().trim_matches(['"', '\'']).to_owned())
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::assemble;
+
+    #[test]
+    fn a_pod_read_before_its_group_was_written_on_it_is_one_workload() {
+        let pod = json!({"metadata": {"name": "first", "namespace": "default", "uid": "u"}});
+        let group = json!({
+            "metadata": {
+                "name": "pg-first-u", "namespace": "default",
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "first", "uid": "u"}],
+            },
+            "spec": {"queue": "q"},
+        });
+        let workloads = assemble(Vec::new(), vec![group], vec![pod]);
+        assert_eq!(workloads.len(), 1);
+        assert_eq!((workloads[0].groups.len(), workloads[0].pods.len()), (1, 1));
+    }
 }
