@@ -191,7 +191,7 @@ fn a_pod_is_told_again_what_a_bind_that_failed_took_back() {
     assert_eq!(marks(&mut world, 2), 1, "it is told again");
 }
 
-/// What an eviction says is for machines too: events have annotations, and a counter has labels.
+/// An eviction is told to machines too: events have annotations, and a counter has labels.
 #[test]
 fn an_eviction_says_how_many_pods_go_with_it_and_for_whom() {
     let mut world = World::new();

@@ -67,7 +67,7 @@ fn a_topology_that_is_gone_places_nobody() {
     assert_eq!(world.cluster.verdict(one), restarted.cluster.verdict(one));
 }
 
-/// Whether a pod is larger than every node is judged by the nodes as they are.
+/// A pod is judged larger than every node by the nodes as they are.
 #[test]
 fn a_node_that_grows_is_not_too_small_any_more() {
     let mut world = world(

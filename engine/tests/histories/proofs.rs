@@ -88,7 +88,7 @@ fn all_groups_alike_are_explained_anew() {
         let proof = proofs.find(|(kind, _)| *kind == EvictionKind::Reclaim);
         proof.map(|(_, shortage)| shortage)
     };
-    let short = |most_milli| Some(kai_engine::Shortage::Gpus { needed_milli: 8000, most_milli });
+    let short = |most_milli| Some(Shortage::Gpus { needed_milli: 8000, most_milli });
     assert_eq!(decide(&borrower(5), true), short(7000));
     assert_eq!(decide(&borrower(6), true), short(6000));
     assert_eq!(decide("idle: {}", false), short(6000));
@@ -119,7 +119,7 @@ fn fragments_stay_together() {
     }
 }
 
-/// Who waits for the minimum runtime of several groups is told when the first of them may be evicted.
+/// A group that waits for the minimum runtime of several others is told when the first of them may be evicted.
 #[test]
 fn minimum_runtimes_keep_others_until_the_first_is_over() {
     let mut world = world(
