@@ -132,11 +132,9 @@ fn minimum_runtimes_keep_others_until_the_first_is_over() {
     );
     plan_at(&mut world, 0);
     let proofs = world.cluster.proofs(group(&world, "high"));
-    let runtimes = proofs.filter_map(|(kind, shortage)| match shortage {
-        Shortage::Runtime { protected, until } if kind == EvictionKind::Preempt => {
-            Some((protected, until.0 - START.0))
-        }
-        _ => None,
+    let runtimes = proofs.filter_map(|(kind, shortage)| {
+        let Shortage::Runtime { protected, until } = shortage else { return None };
+        (kind == EvictionKind::Preempt).then_some((protected, until.0 - START.0))
     });
     assert_eq!(runtimes.collect::<Vec<_>>(), [(2, 4 * 60_000)]);
 }

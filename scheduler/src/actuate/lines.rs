@@ -13,7 +13,7 @@ use super::{ShareTask, Task};
 /// Lines of tasks, and how many of each are on their way.
 #[derive(Debug)]
 pub(super) struct Lines {
-    lines: BTreeMap<Box<str>, Line>,
+    by_namespace: BTreeMap<Box<str>, Line>,
     /// So many may fly at once, and so many of one namespace.
     most: usize,
     most_of_one: usize,
@@ -40,7 +40,7 @@ fn line_of(task: &Task) -> &str {
 impl Lines {
     /// Nothing waits yet.
     pub(super) fn new(most: usize, most_of_one: usize) -> Self {
-        Self { lines: BTreeMap::new(), most, most_of_one, flights: 0, next: 0 }
+        Self { by_namespace: BTreeMap::new(), most, most_of_one, flights: 0, next: 0 }
     }
 
     /// Puts a task at the end of its line.
@@ -48,10 +48,10 @@ impl Lines {
         let of = line_of(&task);
         let number = self.next;
         self.next += 1;
-        if let Some(line) = self.lines.get_mut(of) {
+        if let Some(line) = self.by_namespace.get_mut(of) {
             line.waiting.push_back((number, task));
         } else {
-            let line = self.lines.entry(Box::from(of)).or_default();
+            let line = self.by_namespace.entry(Box::from(of)).or_default();
             line.waiting.push_back((number, task));
         }
     }
@@ -70,14 +70,14 @@ impl Lines {
             return None;
         }
         let may_fly = |of: &str, line: &Line| of.is_empty() || line.flights < self.most_of_one;
-        let lines = self.lines.iter().filter(|(of, line)| may_fly(of, line));
+        let lines = self.by_namespace.iter().filter(|(of, line)| may_fly(of, line));
         let first = lines.filter_map(|(of, line)| {
             let at = line.waiting.iter().position(|(_, task)| is_free(task))?;
             Some((line.flights, line.waiting[at].0, of, at))
         });
         let (.., of, at) = first.min_by_key(|(flights, number, ..)| (*flights, *number))?;
         let of = of.clone();
-        let line = self.lines.get_mut(&of)?;
+        let line = self.by_namespace.get_mut(&of)?;
         let (_, task) = line.waiting.remove(at)?;
         line.flights += 1;
         self.flights += 1;
@@ -87,10 +87,10 @@ impl Lines {
     /// A flight of a line ended.
     pub(super) fn landed(&mut self, of: &str) {
         self.flights -= 1;
-        let Some(line) = self.lines.get_mut(of) else { return };
+        let Some(line) = self.by_namespace.get_mut(of) else { return };
         line.flights -= 1;
         if line.flights == 0 && line.waiting.is_empty() {
-            self.lines.remove(of);
+            self.by_namespace.remove(of);
         }
     }
 }

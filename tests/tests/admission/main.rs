@@ -271,7 +271,7 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         let params = PatchParams::default();
         let found = somebody.patch_status("bound", &params, &Patch::Merge(&change)).await;
         check(&what, &answer(found)?, Some("delete the pod"));
-        let is_given = ["runai-gpu-group", "bound-", "numa-placement"];
+        let is_given = ["runai-gpu-group", "bound-", "numa-placement", "shared-gpu-configmap"];
         let is_given = is_given.iter().any(|part| what.contains(part));
         let found = patch(&somebody, "waiting", &change).await?;
         check(&what, &found, is_given.then_some("only the scheduler"));
