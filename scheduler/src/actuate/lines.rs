@@ -130,6 +130,6 @@ mod tests {
         (0..3).for_each(|_| lines.landed("a"));
         assert_eq!(flying(&mut lines), ["a/5"]);
         lines.landed("a");
-        assert!(lines.lines.is_empty() && lines.flights() == 0);
+        assert!(lines.by_namespace.is_empty() && lines.flights() == 0);
     }
 }
