@@ -211,7 +211,7 @@ fn an_eviction_says_how_many_pods_go_with_it_and_for_whom() {
     let tasks = world.dispatch.tasks(&evicted, Timestamp(BEGIN), names);
     let said = tasks.iter().filter_map(|task| match task {
         Task::Event(event) => Some(event.annotations.clone()),
-        _ => None,
+        Task::Bind(_) | Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Share(_) => None,
     });
     let expect = [
         (annotation::EVICTED_PODS, String::from("2")),
