@@ -107,7 +107,13 @@ mod tests {
     fn flying(lines: &mut Lines) -> Vec<String> {
         let name = |(of, task): (Box<str>, Task)| match task {
             Task::Bind(bind) => format!("{of}/{}", bind.name),
-            other => format!("{other:?}"),
+            other @ (Task::Evict(_)
+            | Task::Group(_)
+            | Task::Pod(_)
+            | Task::Event(_)
+            | Task::Share(_)) => {
+                format!("{other:?}")
+            }
         };
         std::iter::from_fn(|| lines.next(|_| true).map(name)).collect()
     }
