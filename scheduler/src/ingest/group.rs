@@ -115,6 +115,8 @@ pub struct GroupObject {
     preemptibility_derived: bool,
     /// Tells whether it is known what decides that: a class may be told of later than the group that names it.
     is_certain: bool,
+    /// Tells whether it is written on a pod with a place that the group could be evicted when it was bound.
+    is_promised: bool,
     /// As its object says it: it counts once no pod of the group holds a place.
     asked: Account,
     /// As the engine is told them, and anew where what they follow from changes.
@@ -176,11 +178,13 @@ impl Groups {
         let stamps = stamps(meta);
         let mut facts = Box::new(self.facts(context, wire, &stamps));
         let asked = Account::of(&facts);
+        let mut is_promised = self.objects.get(row).is_some_and(|object| object.is_promised);
         if let Some(known) = self.known(row).filter(|_| context.names.groups[row].holders > 0) {
             account::keep(known, &mut facts);
         } else if let Some(bound) = self.bound.take(row) {
             facts.queue = Some(context.names.queue(&bound.queue));
             facts.preemptible |= bound.is_preemptible;
+            is_promised = bound.is_preemptible;
         }
         self.orphans.found(context, row);
         refer(context, row, [facts.queue, asked.queue]);
@@ -203,6 +207,7 @@ impl Groups {
             preemptibility_derived: wire.spec.preemptibility.is_empty(),
             is_certain: !wire.spec.preemptibility.is_empty()
                 || self.priorities.is_known(&wire.spec.priority_class_name),
+            is_promised,
             asked,
             facts,
         };
@@ -303,6 +308,7 @@ impl Groups {
     pub(super) fn end_classes(&mut self, context: &mut Context) {
         self.priorities.end(context.generation(Kind::PriorityClass));
         self.reprioritize(context);
+        self.bound.note_listed(Kind::PriorityClass);
     }
 
     /// Tells every group whose priority follows from its class anew.
@@ -319,9 +325,11 @@ impl Groups {
             }
             object.facts.priority = priority;
             if object.preemptibility_derived {
-                // What becomes of its class is not for the group's user to say: nothing is kept.
-                object.facts.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
-                object.asked.preemptible = object.facts.preemptible;
+                // What becomes of its class is not for the group's user to say: nothing is kept. But a class that is told of
+                // after the pods of a group, as a scheduler starts, became nothing else: the group may name another one.
+                object.asked.preemptible = priority < priority_class::NON_PREEMPTIBLE_FROM;
+                let is_kept = object.is_promised && !self.bound.is_listed(Kind::PriorityClass);
+                object.facts.preemptible = object.asked.preemptible || is_kept;
             }
             object.tell(context, row, self.paused.contains(&row));
         }

@@ -65,7 +65,16 @@ pub(super) struct Bound {
 
 impl Bound {
     fn are_listed(&self) -> bool {
-        [Kind::Pod, Kind::PodGroup].iter().all(|kind| self.listed.contains(kind))
+        [Kind::Pod, Kind::PodGroup].into_iter().all(|kind| self.is_listed(kind))
+    }
+
+    /// Tells whether all objects of a kind were told of once.
+    pub(super) fn is_listed(&self, kind: Kind) -> bool {
+        self.listed.contains(&kind)
+    }
+
+    pub(super) fn note_listed(&mut self, kind: Kind) {
+        self.listed.insert(kind);
     }
 
     /// Tells whether a pod got its node before all others of its group that say for which account they were bound.
@@ -157,6 +166,7 @@ impl Groups {
             }
             return;
         };
+        object.is_promised |= told.is_preemptible;
         let now = Account {
             queue: if is_first {
                 Some(context.names.queue(&told.queue))
@@ -180,7 +190,7 @@ impl Groups {
 
     /// Notes that pods or groups are listed.
     pub(in crate::ingest) fn listed(&mut self, context: &mut Context, kind: Kind) {
-        self.bound.listed.insert(kind);
+        self.bound.note_listed(kind);
         if self.bound.are_listed() {
             let rows: Vec<u32> = self.bound.accounts.keys().copied().collect();
             for row in rows {
@@ -213,6 +223,7 @@ impl Groups {
             return;
         }
         let Some(object) = self.objects.get_mut(row) else { return };
+        object.is_promised = false;
         if Account::of(&object.facts) == object.asked {
             return;
         }
