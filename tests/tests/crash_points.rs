@@ -66,6 +66,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "attack-flood-of-annotations",
         "its deaths are those of one pod a hundred times, and each run of it takes seconds",
     ),
+    (
+        "attack-paths-in-annotations",
+        "its deaths are those of one pod a thousand times, and each run of it takes seconds",
+    ),
+    (
+        "attack-volumes-that-nobody-makes",
+        "its deaths are those of one pod six hundred times, and each run of it takes half a minute",
+    ),
 ];
 
 /// Stories of whose deaths only one in so many is told where all are, and why.
