@@ -1,5 +1,7 @@
 //! News of nodes, queues and topologies after which those who wait are looked at again, as after a restart.
 
+use kai_engine::QueueLane;
+
 use super::*;
 
 /// Domains of topology spread are those of the labels that nodes have now.
@@ -85,4 +87,64 @@ fn a_node_that_grows_is_not_too_small_any_more() {
     assert!(too_large(&mut world, 0));
     add(&mut world, "nodes: { node0: { gpus: 4 } }");
     assert!(!too_large(&mut world, 1000), "it is as large as the node, which others have");
+}
+
+/// What a queue asks for of GPU memory is asked for by the queue that it hangs below now.
+#[test]
+fn gpu_memory_that_a_queue_asks_for_goes_with_it() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2, gpu_memory_mib: 40000 } }\n\
+         queues: { a: {}, b: {}, q: { parent: a } }\n\
+         groups: { large: { queue: q, gpu_memory_mib: 50000 } }",
+    );
+    let share = |world: &World, name: &str| {
+        world.cluster.queue_state(queue(world, name)).fair_share[QueueLane::Gpu]
+    };
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    assert_eq!((share(&world, "a"), share(&world, "b")), (1250, 0));
+    add(&mut world, "queues: { b: {}, q: { parent: b } }");
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    assert_eq!((share(&world, "a"), share(&world, "b")), (0, 1250));
+}
+
+/// What holds for a queue holds for all below it, however far below.
+#[test]
+fn a_queue_far_below_one_that_changes_follows_it() {
+    let far_below = || {
+        let mut world = world(
+            "nodes: { node0: { gpus: 4 } }\n\
+             queues: { top: {}, mid: { parent: top }, low: { parent: mid }, leaf: { parent: low } }\n\
+             groups: { first: { queue: leaf, gpus: 1 } }",
+        );
+        assert_eq!(decide(&mut world, 0), ["place first on node0"]);
+        world.tell(Delta::Bound(pod(&world, "first")));
+        world
+    };
+    let mut gone = far_below();
+    gone.tell(Delta::QueueGone(queue(&gone, "top")));
+    let leaf =
+        "queues: { top: {}, mid: { parent: top }, low: { parent: mid }, leaf: { parent: low } }\n";
+    let second = "groups: { second: { queue: leaf, gpus: 1 } }";
+    add(&mut gone, second);
+    assert_eq!(decide(&mut gone, 1000), ["idle"]);
+    let mut limited = far_below();
+    add(&mut limited, &leaf.replace("top: {}", "top: { limit: 1 }"));
+    add(&mut limited, second);
+    assert_eq!(decide(&mut limited, 1000), ["idle"]);
+}
+
+/// Of domains that are alike the first goes first as their labels are written now.
+#[test]
+fn domains_go_by_how_their_labels_are_written_now() {
+    let mut world = world(
+        "topologies: { dc: [rack] }\n\
+         nodes: { a: { gpus: 2, labels: { rack: x } }, b: { gpus: 2, labels: { rack: y } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { one: { queue: q, gpus: 1, topology: dc, required: rack, state: gated } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    let y = world.names.symbol("y");
+    world.tell(Delta::Spelling(y, b"w".as_slice().into()));
+    add(&mut world, "groups: { one: { queue: q, gpus: 1, topology: dc, required: rack } }");
+    assert_eq!(decide(&mut world, 1000), ["place one on b"]);
 }

@@ -379,3 +379,20 @@ fn pack(world: &mut World, pods: usize) -> (u64, bool) {
     }
     unreachable!("the loop has no end")
 }
+
+/// A class that takes the number of one that is gone has the steps of a class of its own.
+#[test]
+fn a_class_has_no_patience_of_the_one_that_had_its_number() {
+    let mut world = cluster(4, 4, |_| 1);
+    gang(&mut world, 4, 4);
+    bounded(&mut world, 4);
+    assert!(plan_at(&mut world, 0).steps.spent);
+    gone(&mut world, &["gang-0", "gang-1", "gang-2", "gang-3"]);
+    world.tell(Delta::GroupGone(group(&world, "gang")));
+    plan_at(&mut world, 1);
+    add(&mut world, "groups: { next: { queue: owner, pods: 3, gpus: 4 } }");
+    let mut restarted = world.retold(world.facts.deltas());
+    let (steps, expect) = (plan_at(&mut world, 2).steps, plan_at(&mut restarted, 2).steps);
+    assert!(expect.spent);
+    assert_eq!(looked(&steps), looked(&expect));
+}
