@@ -148,3 +148,17 @@ fn domains_go_by_how_their_labels_are_written_now() {
     add(&mut world, "groups: { one: { queue: q, gpus: 1, topology: dc, required: rack } }");
     assert_eq!(decide(&mut world, 1000), ["place one on b"]);
 }
+
+/// A gang finds the rack in which its nodes are now, whichever they were in before.
+#[test]
+fn a_node_that_is_carried_to_another_rack_is_in_that_domain() {
+    let mut world = world(
+        "topologies: { dc: [rack] }\n\
+         nodes: { a: { gpus: 1, labels: { rack: x } }, b: { gpus: 1, labels: { rack: y } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { gang: { queue: q, pods: 2, gpus: 1, topology: dc, required: rack } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    add(&mut world, "nodes: { b: { gpus: 1, labels: { rack: x } } }");
+    assert_eq!(decide(&mut world, 1000), ["place gang-0 on a", "place gang-1 on b"]);
+}
