@@ -343,3 +343,27 @@ fn a_moved_pod_keeps_its_promise_beside_one_without_room() {
     add(&mut world, "groups: { highest: { queue: q, gpus: 1, priority: 90 } }");
     assert_eq!(decide(&mut world, 2000), ["place moved-x on node1"]);
 }
+
+/// Of a group that is being bound nobody takes what it needs: a pod of it that is bound already is none by itself.
+#[test]
+fn a_group_that_is_being_bound_keeps_its_minimum() {
+    for (pods, placed) in [(2, "place low-0..1 on node0"), (3, "place low-0..2 on node0")] {
+        let mut world = world(&format!(
+            "nodes: {{ node0: {{ gpus: {pods} }} }}\n\
+             queues: {{ q: {{ quota: unlimited }} }}\n\
+             groups: {{ low: {{ queue: q, gpus: 1, pods: {pods}, min: 2 }} }}",
+        ));
+        assert_eq!(decide(&mut world, 0), [placed]);
+        let bound = |world: &mut World, at: u32| {
+            world.tell(Delta::Bound(pod(world, &format!("low-{at}"))));
+        };
+        (0..pods - 1).for_each(|at| bound(&mut world, at));
+        let gpus = pods - 1;
+        let high = format!("groups: {{ high: {{ queue: q, gpus: {gpus}, priority: 75 }} }}");
+        add(&mut world, &high);
+        assert_eq!(decide(&mut world, 1000), ["idle"], "{pods} pods");
+        bound(&mut world, pods - 1);
+        let plan = decide(&mut world, 2000);
+        assert!(plan[0].starts_with("evict"), "{pods} pods: {plan:?}");
+    }
+}
