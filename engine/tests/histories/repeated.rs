@@ -367,3 +367,24 @@ fn a_group_that_is_being_bound_keeps_its_minimum() {
         assert!(plan[0].starts_with("evict"), "{pods} pods: {plan:?}");
     }
 }
+
+/// The grace of a gang that lost a pod is over once it is whole: it begins anew when it loses another.
+#[test]
+fn a_gang_that_was_whole_meanwhile_has_its_grace_anew() {
+    let gang = "groups: { gang: { queue: q, gpus: 1, pods: 2, grace: 60s, on: node0 } }";
+    let mut world = world(&format!(
+        "nodes: {{ node0: {{ gpus: 2 }} }}\n\
+         queues: {{ q: {{ quota: 2 }} }}\n\
+         {gang}",
+    ));
+    for lost in [0, 50_000] {
+        add(&mut world, gang);
+        assert_eq!(decide(&mut world, lost), ["idle"]);
+        gone(&mut world, &["gang-0"]);
+        for later in [1000, 30_000] {
+            assert_eq!(decide(&mut world, lost + later), ["idle"], "{later} ms after {lost}");
+        }
+    }
+    assert_eq!(decide(&mut world, 110_999), ["idle"]);
+    assert!(decide(&mut world, 111_000)[0].starts_with("evict gang-1 from node0"));
+}
