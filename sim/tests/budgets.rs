@@ -1,7 +1,11 @@
 //! Budgets of disruptions from one plan to the next: evictions are told, refused and counted by three watches, in any order.
 
 use kai_engine::{Budget, BudgetId, Change, Delta, PodId, PodState};
-use kai_sim::{build::build, scenario::parse, world::World};
+use kai_sim::{
+    build::{add, build},
+    scenario::parse,
+    world::World,
+};
 
 const TWO_WANTED: &str = "
 title: two reclaim from an application of which one pod may leave
@@ -68,6 +72,18 @@ fn an_eviction_counts_until_the_pod_and_the_budget_were_told() {
         world.tell(budget(&world, 1));
         assert_eq!(evicted(&mut world).len(), 1, "one more may leave");
     }
+}
+
+/// A budget is told for reasons of its own too, as it was before the eviction.
+#[test]
+fn a_budget_that_is_told_again_before_the_pod_does_not_show_its_eviction() {
+    let mut world = world();
+    the_one_evicted(&mut world);
+    world.tell(budget(&world, 1));
+    // News of another queue have everybody asked again.
+    let other = parse("title: a queue\nwhy: it is there\nqueues: { other: { quota: 1 } }");
+    add(&mut world, &other.expect("it is a scenario")).expect("it makes sense");
+    assert!(evicted(&mut world).is_empty(), "the pod was not told to leave yet");
 }
 
 #[test]
