@@ -162,3 +162,22 @@ fn a_node_that_is_carried_to_another_rack_is_in_that_domain() {
     add(&mut world, "nodes: { b: { gpus: 1, labels: { rack: x } } }");
     assert_eq!(decide(&mut world, 1000), ["place gang-0 on a", "place gang-1 on b"]);
 }
+
+/// GPU memory is a part of the smallest GPUs that there are, and not of those that were.
+#[test]
+fn gpu_memory_is_no_part_of_gpus_that_are_gone() {
+    let mut world = world(
+        "nodes:\n\
+         \x20 node0: { gpus: 4, gpu_memory_mib: 40000 }\n\
+         \x20 node1: { gpus: 1, gpu_memory_mib: 20000 }\n\
+         queues: { q: {} }\n\
+         groups: { large: { queue: q, gpu_memory_mib: 50000 } }",
+    );
+    let share =
+        |world: &World| world.cluster.queue_state(queue(world, "q")).fair_share[QueueLane::Gpu];
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    assert_eq!(share(&world), 2500);
+    world.tell(Delta::NodeGone(node(&world, "node1")));
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    assert_eq!(share(&world), 1250);
+}

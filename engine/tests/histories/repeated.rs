@@ -388,3 +388,21 @@ fn a_gang_that_was_whole_meanwhile_has_its_grace_anew() {
     assert_eq!(decide(&mut world, 110_999), ["idle"]);
     assert!(decide(&mut world, 111_000)[0].starts_with("evict gang-1 from node0"));
 }
+
+/// S5 of the invariants holds for the limits of all queues above.
+#[test]
+fn an_eviction_makes_no_room_under_a_limit_above_before_the_pod_is_gone() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 }, node1: { gpus: 2 } }\n\
+         queues: { dept: { limit: 2 }, q: { parent: dept, quota: 2 } }\n\
+         groups:\n\
+         \x20 low: { queue: q, gpus: 2, on: node0 }\n\
+         \x20 high: { queue: q, gpus: 2, priority: 75 }",
+    );
+    let first = decide(&mut world, 0);
+    assert_eq!(first[1], "nominate high on node1");
+    add(&mut world, "queues: { other: { quota: 1 } }");
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    gone(&mut world, &["low"]);
+    assert_eq!(decide(&mut world, 2000), ["place high on node1"]);
+}
