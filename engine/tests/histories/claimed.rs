@@ -211,3 +211,18 @@ fn what_counting_refuses_is_not_searched_for() {
         assert!(plan.steps.looks < 3 * 50 * 12 * 16, "{condition}: {}", plan.steps.looks);
     }
 }
+
+/// A counter that holds more by now has those looked at again who waited for it.
+#[test]
+fn a_counter_that_holds_more_places_who_waited_for_it() {
+    let mut world = world(
+        "counters: { slots: 1 }\n\
+         nodes: { node0: { devices: { gpu: { count: 2, draws: { slots: 1 } } } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { one0..1: { queue: q, templates: [gpu*1] } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["place one0 on node0[gpu-0]"]);
+    let slots = world.names.counter("slots");
+    world.tell(Delta::Counter(slots, 2));
+    assert_eq!(decide(&mut world, 1000), ["place one1 on node0[gpu-1]"]);
+}
