@@ -114,14 +114,15 @@ impl Devices {
     }
 }
 
-/// Devices of a claim by class; only classes of GPUs count.
+/// Devices of a claim by class; only classes of GPUs count. Who looks after devices whoever has them (`adminAccess`) has none
+/// itself, as the scheduler has it.
 fn claim_devices(devices: &Value) -> Totals {
     let mut totals = Totals::default();
     for request in devices["requests"].as_array().map_or(&[][..], Vec::as_slice) {
         let exact = if request["exactly"].is_object() { &request["exactly"] } else { request };
         let exact = exact["firstAvailable"].get(0).unwrap_or(exact);
         let Some(class) = exact["deviceClassName"].as_str() else { continue };
-        if !class.to_ascii_lowercase().contains("gpu") {
+        if !class.to_ascii_lowercase().contains("gpu") || exact["adminAccess"] == true {
             continue;
         }
         let count =
@@ -150,6 +151,7 @@ mod tests {
             ]},
             // Claims of earlier versions have it all in one place.
             {"name": "flat", "deviceClassName": class, "count": 4},
+            {"name": "monitor", "exactly": {"deviceClassName": class, "count": 8, "adminAccess": true}},
             {"name": "other", "exactly": {"deviceClassName": "nic.example.com", "count": 8}},
         ]});
         assert_eq!(claim_devices(&devices).to_value(), json!({class: "9", "GPU-80": "2"}));
