@@ -7,13 +7,17 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug)]
 pub(crate) struct LaneTable<I> {
     cells: Vec<i64>,
+    /// Number of lanes that there is room for.
     lanes: usize,
+    /// Number of lanes up to the last that was written.
+    written: usize,
     id: PhantomData<fn(I)>,
 }
 
 impl<I> Default for LaneTable<I> {
     fn default() -> Self {
-        Self { cells: Vec::new(), lanes: Lane::FIRST_EXTENDED as usize, id: PhantomData }
+        let lanes = Lane::FIRST_EXTENDED as usize;
+        Self { cells: Vec::new(), lanes, written: lanes, id: PhantomData }
     }
 }
 
@@ -31,6 +35,11 @@ impl<I: Id> PartialEq for LaneTable<I> {
 }
 
 impl<I: Id> LaneTable<I> {
+    /// Tells whether an amount of this lane, or of a later one, was ever written.
+    pub(crate) fn reaches(&self, lane: Lane) -> bool {
+        lane.row() < self.written
+    }
+
     /// The amount of `lane` in the row of `id`.
     pub(crate) fn get(&self, id: I, lane: Lane) -> i64 {
         if lane.row() >= self.lanes {
@@ -41,9 +50,7 @@ impl<I: Id> LaneTable<I> {
 
     /// Adds to the amount of `lane` in the row of `id`.
     pub(crate) fn add(&mut self, id: I, lane: Lane, amount: i64) {
-        if lane.row() >= self.lanes {
-            self.widen(lane.row() + 1);
-        }
+        self.widen(lane.row() + 1);
         let at = id.row() * self.lanes + lane.row();
         if at >= self.cells.len() {
             self.cells.resize((id.row() + 1) * self.lanes, 0);
@@ -59,9 +66,7 @@ impl<I: Id> LaneTable<I> {
 
     /// The amounts of at least the first `lanes` lanes in the row of `id`, to be changed.
     pub(crate) fn row_mut(&mut self, id: I, lanes: usize) -> &mut [i64] {
-        if lanes > self.lanes {
-            self.widen(lanes);
-        }
+        self.widen(lanes);
         let (from, to) = (id.row() * self.lanes, (id.row() + 1) * self.lanes);
         if to > self.cells.len() {
             self.cells.resize(to, 0);
@@ -69,7 +74,14 @@ impl<I: Id> LaneTable<I> {
         &mut self.cells[from..to]
     }
 
+    /// Makes room for so many lanes. It grows by doubling: each time all rows move, and a pod after the other may name one lane
+    /// more.
     fn widen(&mut self, lanes: usize) {
+        self.written = self.written.max(lanes);
+        if lanes <= self.lanes {
+            return;
+        }
+        let lanes = lanes.next_power_of_two();
         let mut cells = vec![0; self.cells.len() / self.lanes * lanes];
         for (new, old) in cells.chunks_exact_mut(lanes).zip(self.cells.chunks_exact(self.lanes)) {
             new[..self.lanes].copy_from_slice(old);

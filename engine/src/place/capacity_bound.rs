@@ -42,9 +42,11 @@ pub(crate) fn free_gpu(state: &State, node: NodeId) -> i64 {
     let parts: i64 = state.nodes().devices.get(node).map_or(0, |devices| {
         devices.iter().map(|device| device.room(capacity).max(0) * GPU_MILLI / capacity).sum()
     });
-    let mig = state.nodes().mig_lanes.iter().map(|lane| {
-        state.nodes().free(node, *lane).max(0)
-            * crate::state::shape::mig_milli(state.lanes(), *lane)
+    // Pods may name thousands of profiles that no node has.
+    let offered = state.nodes().facts.get(node).into_iter().flatten();
+    let mig = offered.flat_map(|facts| facts.allocatable.iter()).map(|(lane, _)| {
+        let milli = crate::state::shape::mig_milli(state.lanes(), lane);
+        if milli > 0 { state.nodes().free(node, lane).max(0) * milli } else { 0 }
     });
     state.nodes().free(node, Lane::GPU).max(0) + parts + mig.sum::<i64>()
 }

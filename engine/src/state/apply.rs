@@ -241,11 +241,28 @@ impl State {
         }
     }
 
+    /// Takes in what a lane is.
+    ///
+    /// # Cost
+    /// In the number of pods and nodes, where one may have named the lane before; else next to nothing: pods name lanes, and
+    /// a user may have one name thousands.
     fn lane_told(&mut self, lane: Lane, kind: LaneKind) {
         let at = lane.row();
         if self.lanes.get(at).copied().unwrap_or_default() == kind {
             return;
         }
+        let is_new = !self.nodes.idle.reaches(lane) && !self.shapes.reaches(lane);
+        if is_new {
+            self.set_lane(lane, kind);
+        } else {
+            self.set_lane_in_use(lane, kind);
+        }
+        self.nodes.index.stale = true;
+        self.queues.moved = true;
+        self.changes.grow_room_from_outside();
+    }
+
+    fn set_lane_in_use(&mut self, lane: Lane, kind: LaneKind) {
         let pods = self.pods.told();
         for pod in &pods {
             self.give(*pod);
@@ -254,15 +271,7 @@ impl State {
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, -1);
         }
-        if self.lanes.len() <= at {
-            self.lanes.resize(at + 1, LaneKind::Plain);
-        }
-        self.lanes[at] = kind;
-        self.nodes.mig_lanes = (0..)
-            .zip(&self.lanes)
-            .map(|(number, _)| Lane::new(number))
-            .filter(|lane| shape::mig_milli(&self.lanes, *lane) > 0)
-            .collect();
+        self.set_lane(lane, kind);
         self.shapes.recharge(&self.lanes);
         for (id, node) in &nodes {
             self.nodes.offer(*id, node, &self.lanes, 1);
@@ -270,9 +279,20 @@ impl State {
         for pod in &pods {
             self.take(*pod);
         }
-        self.nodes.index.stale = true;
-        self.queues.moved = true;
-        self.changes.grow_room_from_outside();
+    }
+
+    fn set_lane(&mut self, lane: Lane, kind: LaneKind) {
+        let at = lane.row();
+        if self.lanes.len() <= at {
+            self.lanes.resize(at + 1, LaneKind::Plain);
+        }
+        self.lanes[at] = kind;
+        let is_mig = shape::mig_milli(&self.lanes, lane) > 0;
+        match (self.nodes.mig_lanes.binary_search(&lane), is_mig) {
+            (Err(place), true) => self.nodes.mig_lanes.insert(place, lane),
+            (Ok(place), false) => drop(self.nodes.mig_lanes.remove(place)),
+            (Ok(_), true) | (Err(_), false) => {}
+        }
     }
 }
 

@@ -123,7 +123,9 @@ impl Nodes {
                 devices.iter().any(|device| device.room(capacity) * GPU_MILLI >= capacity)
             })
         };
-        part() || self.mig_lanes.iter().any(|lane| self.free(node, *lane) > 0)
+        let offered = self.facts[node].iter().flat_map(|facts| facts.allocatable.iter());
+        let mut instances = offered.filter(|(lane, _)| self.mig_lanes.binary_search(lane).is_ok());
+        part() || instances.any(|(lane, _)| self.free(node, lane) > 0)
     }
 
     /// The GPU placement key of a node of which so much is free.

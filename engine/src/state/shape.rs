@@ -189,10 +189,12 @@ pub(crate) struct Shapes {
     pub(crate) has_backed_resources: bool,
     /// The last one without claims that was asked for: pods that are alike come one after the other.
     last: Option<ShapeId>,
+    /// The last lane that a shape ever asked for.
+    last_lane: Option<Lane>,
 }
 
 impl PartialEq for Shapes {
-    /// Equal shapes under the same ids; which one came last does not count.
+    /// Equal shapes under the same ids; which one came last does not count, nor which there were.
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows
             && self.uses == other.uses
@@ -224,8 +226,9 @@ impl Shapes {
             self.uses.push(0);
             self.rows.push(None)
         });
-        self.rows[id] =
-            Some(Box::new(ShapeRow::new(facts, &asks, lanes, self.has_backed_resources)));
+        let row = ShapeRow::new(facts, &asks, lanes, self.has_backed_resources);
+        self.last_lane = self.last_lane.max(row.take.last().map(|(lane, _)| *lane));
+        self.rows[id] = Some(Box::new(row));
         self.uses[id] = 1;
         if asks.is_empty() {
             self.by_facts.insert(facts.clone(), id);
@@ -283,15 +286,6 @@ impl Shapes {
     /// Remembers that node kinds tell all keys apart.
     pub(crate) fn keys_noted(&mut self) {
         self.keys_known = self.keys.len();
-    }
-
-    /// Works out every row again.
-    pub(crate) fn recharge(&mut self, lanes: &[LaneKind]) {
-        for row in self.rows.ids() {
-            if let Some(row) = &mut self.rows[row] {
-                **row = ShapeRow::new(&row.facts, &row.asks, lanes, self.has_backed_resources);
-            }
-        }
     }
 }
 

@@ -14,6 +14,7 @@ use kai_sim::{
 
 mod changed;
 mod claimed;
+mod lanes;
 mod leaving;
 mod proofs;
 mod repeated;
