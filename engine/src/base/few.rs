@@ -40,6 +40,14 @@ impl<T> Few<T> {
         }
     }
 
+    /// Takes the member at a place away; those behind it move up.
+    pub(crate) fn remove(&mut self, at: usize) {
+        match self {
+            Self::Many(many) => drop(many.remove(at)),
+            Self::One(_) => *self = Self::default(),
+        }
+    }
+
     /// The members in order, each once.
     pub(crate) fn in_order(mut self) -> Self
     where

@@ -198,10 +198,12 @@ impl State {
             return;
         }
         self.changes.come_from_outside();
-        let pods: Vec<PodId> = row.pods.iter().copied().collect();
+        let mut pods: Vec<PodId> = row.pods.iter().copied().collect();
         for pod in &pods {
             self.give(*pod);
         }
+        // Each is seated behind the others: in an order of their user's choice all might move for each.
+        pods.sort_by_key(|pod| self.pods[*pod].turn());
         let row = &mut self.groups[id];
         if let Some(queue) = row.queue() {
             self.queues.below(queue).groups.remove(&id);

@@ -171,7 +171,12 @@ impl State {
         let row = &mut self.groups[group];
         row.pods.remove(&pod);
         if let Some(leaf) = self.pods[pod].leaf {
-            row.tree.leaves[usize::from(leaf)].pods.retain(|other| *other != pod);
+            // Those of a large gang may all be told again, so that looking through all of them would be a square.
+            let (pods, turn) = (&self.pods, self.pods[pod].turn());
+            let seats = &mut row.tree.leaves[usize::from(leaf)].pods;
+            let first = seats.partition_point(|other| pods[*other].turn() < turn);
+            let at = seats[first..].iter().position(|other| *other == pod);
+            seats.remove(first + at.expect("a pod with a leaf is seated there"));
         }
         self.changes.touch(group);
     }
