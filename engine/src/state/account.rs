@@ -34,10 +34,14 @@ impl State {
         let was = std::mem::replace(&mut self.pods.status[pod], state);
         let after = self.occupy(pod, Sign::Plus);
         let now = &self.pods.status[pod];
-        if self.placed.is_kept() && was.is_somewhere() != now.is_somewhere() {
-            self.placed.assign(pod, self.pods[pod].namespace, now.is_somewhere());
+        let is_somewhere = now.is_somewhere();
+        if self.placed.is_kept() && was.is_somewhere() != is_somewhere {
+            self.placed.assign(pod, self.pods[pod].namespace, is_somewhere);
         }
         self.tallies.note(pod, &was, now);
+        if was.is_somewhere() != is_somewhere {
+            self.keep_away(pod, is_somewhere);
+        }
         if let Some((queue, mut burden)) = after {
             if let Some((_, before)) = before {
                 burden.add(&before);
@@ -48,8 +52,11 @@ impl State {
     }
 
     fn account(&mut self, pod: PodId, sign: Sign) {
-        if self.placed.is_kept() && self.pods.status[pod].is_somewhere() {
-            self.placed.assign(pod, self.pods[pod].namespace, sign == Sign::Plus);
+        if self.pods.status[pod].is_somewhere() {
+            if self.placed.is_kept() {
+                self.placed.assign(pod, self.pods[pod].namespace, sign == Sign::Plus);
+            }
+            self.keep_away(pod, sign == Sign::Plus);
         }
         if let Some((queue, burden)) = self.occupy(pod, sign) {
             self.queues.charge(queue, &burden);

@@ -5,6 +5,7 @@ use crate::{
     base::ids::{GroupId, PodId},
     state::{
         State,
+        booking::Sign,
         changes::PodProgress,
         rows::{PodExtras, PodFacts, PodRest, PodStatus, Told},
     },
@@ -103,7 +104,7 @@ impl State {
         let Some(old) = &self.pods.facts[id] else { return };
         let shape = old.shape;
         let terms = &self.shapes[shape].facts.pod_anti_affinity;
-        self.anti_affinity.remove(id, old.namespace, terms);
+        self.anti_affinity.count(terms, Sign::Minus);
         self.give(id);
         self.unseat(id);
         self.pods.facts[id] = None;
@@ -116,7 +117,7 @@ impl State {
         let group = facts.group();
         self.nodes.index.stale |= self.shapes.asks_new();
         let terms = &self.shapes[facts.shape].facts.pod_anti_affinity;
-        self.anti_affinity.insert(id, facts.namespace, terms);
+        self.anti_affinity.count(terms, Sign::Plus);
         self.pods.facts[id] = Some(facts);
         let status = self.join_claims(id, status, was);
         self.pods.status[id] = status;
