@@ -98,8 +98,12 @@ impl Context {
         rows.map(|(number, _)| number).collect()
     }
 
-    /// Finds the lane of a resource; the engine hears of a new one.
+    /// Finds the lane of a resource; the engine hears of a new one. Pods may have been refused that asked for it, where pods had
+    /// named too many: they are read again.
     pub(super) fn lane(&mut self, name: &str) -> Lane {
+        if !self.names.counts(name) {
+            self.resync.push(Kind::Pod);
+        }
         let (lane, kind): (Lane, Option<LaneKind>) = self.names.lane(name);
         self.deltas.extend(kind.map(|kind| Delta::Lane(lane, kind)));
         lane
