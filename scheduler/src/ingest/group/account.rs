@@ -183,9 +183,13 @@ impl Groups {
         }
     }
 
-    /// Notes that a plan gives a pod of a group a place: nothing that is written on others says on which account it is.
+    /// Notes that a plan gives a pod of a group a place: nothing that is written on others says on which account it is, and
+    /// what its user wrote of its start before is no start. The engine knows when it started.
     pub(in crate::ingest) fn placed(&mut self, row: u32) {
         self.bound.is_first(row, i64::MIN);
+        if let Some(object) = self.objects.get_mut(row) {
+            object.facts.last_start = None;
+        }
     }
 
     /// Notes that pods or groups are listed.
