@@ -235,6 +235,15 @@ fn room_stays_kept_for_claims_that_were_told_their_node() {
 }
 
 #[test]
+fn a_claim_that_cannot_be_made_where_it_says_takes_no_room() {
+    let mut disks = Disks::new();
+    disks.claim("disk", "huge", "1000", Some("n1"));
+    disks.claim("disk", "a", "60", None);
+    disks.cycle();
+    assert_eq!(disks.offered(&["a"]), "n1 n2");
+}
+
+#[test]
 fn a_capacity_that_says_the_same_again_has_nobody_looked_at() {
     let mut disks = Disks::new();
     disks.cycle();
