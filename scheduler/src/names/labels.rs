@@ -2,6 +2,8 @@
 //!
 //! Pods of one workload have nearly the same labels, so each key with its value is kept once.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::{Names, Table};
 
 /// The most labels that are kept of a pod: it waits where it has more.
@@ -9,8 +11,50 @@ pub const LABELS_MAX: usize = 128;
 /// The most bytes of labels that are kept of a pod: it waits where it has more.
 pub const LABELS_BYTES_MAX: usize = 16 << 10;
 
-/// Labels of pods as text, `key=value`, each with how many pods have it.
-pub type Labels = Table<u32>;
+/// Labels of pods as text, `key=value`.
+#[derive(Debug, Default)]
+pub struct Labels {
+    /// Each with how many pods have it.
+    rows: Table<u32>,
+    /// The numbers of those of each key: a user may have pods with a million of them, and ask about ever new keys.
+    by_key: HashMap<Box<str>, BTreeSet<u32>>,
+}
+
+impl Labels {
+    /// Lists the numbers of the labels of a key.
+    pub fn of_key(&self, key: &str) -> impl Iterator<Item = u32> {
+        self.by_key.get(key).into_iter().flatten().copied()
+    }
+
+    /// Counts a pod more that has a label; gives the label's number.
+    fn add(&mut self, key: &str, text: &str) -> u32 {
+        let number = self.rows.intern(text);
+        self.rows[number] += 1;
+        if self.rows[number] == 1 {
+            match self.by_key.get_mut(key) {
+                Some(numbers) => drop(numbers.insert(number)),
+                None => drop(self.by_key.insert(Box::from(key), BTreeSet::from([number]))),
+            }
+        }
+        number
+    }
+
+    /// Counts a pod less.
+    fn take(&mut self, number: u32) {
+        self.rows[number] -= 1;
+        if self.rows[number] > 0 {
+            return;
+        }
+        let (key, _) = self.rows.key(number).split_once('=').unwrap_or_default();
+        if let Some(numbers) = self.by_key.get_mut(key) {
+            numbers.remove(&number);
+            if numbers.is_empty() {
+                self.by_key.remove(key);
+            }
+        }
+        self.rows.remove(number);
+    }
+}
 
 impl Names {
     /// Keeps the labels of a pod instead of those of before; of more than 128, or 16 KiB, only the first.
@@ -25,22 +69,18 @@ impl Names {
             for part in [key, "=", value] {
                 text.push_str(part);
             }
-            let number = self.labels.intern(&text);
-            self.labels[number] += 1;
-            now.push(number);
+            now.push(self.labels.add(key, &text));
         }
         self.scratch = text;
         for before in std::mem::replace(&mut self.pods[pod].labels, now.into_boxed_slice()) {
-            self.labels[before] -= 1;
-            if self.labels[before] == 0 {
-                self.labels.remove(before);
-            }
+            self.labels.take(before);
         }
     }
 
     /// Lists the labels that are kept of a pod.
     pub fn labels_of(&self, pod: u32) -> impl Iterator<Item = (&str, &str)> {
-        self.pods[pod].labels.iter().filter_map(|label| self.labels.key(*label).split_once('='))
+        let labels = self.pods[pod].labels.iter();
+        labels.filter_map(|label| self.labels.rows.key(*label).split_once('='))
     }
 }
 

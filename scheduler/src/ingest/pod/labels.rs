@@ -30,7 +30,7 @@ impl Context {
     /// Gives the pods that have a label which matters since now, as they are to be told: `told` has how they were.
     ///
     /// # Cost
-    /// Where a key is new, in the labels that differ; and in the number of pods, where one of them is of this key.
+    /// In the number of pods, where one has a label of a key that is new.
     pub(in crate::ingest) fn relabelled(
         &mut self,
         told: &dyn Fn(PodId) -> Option<Pod>,
@@ -40,12 +40,8 @@ impl Context {
             return BTreeMap::new();
         }
         let names = &self.names;
-        let new: HashSet<&str> = new.iter().map(|key| &**names.symbols.key(*key)).collect();
-        let is_new = |label: &u32| {
-            names.labels.key(*label).split_once('=').is_some_and(|(key, _)| new.contains(key))
-        };
-        let labels: HashSet<u32> =
-            names.labels.iter().map(|(label, _)| label).filter(is_new).collect();
+        let of_key = |key: &u32| names.labels.of_key(names.symbols.key(*key));
+        let labels: HashSet<u32> = new.iter().flat_map(of_key).collect();
         if labels.is_empty() {
             return BTreeMap::new();
         }
