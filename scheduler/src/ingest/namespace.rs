@@ -9,6 +9,10 @@ use kai_engine::{Delta, NamespaceSelectorId, Requirement, Symbol};
 
 use super::{Context, Kind, object::Named, selector::selects};
 
+/// So many selectors may the pods of one namespace have in all: each is asked about every namespace, and what it means is
+/// kept. Pods of a workload select alike.
+pub(super) const OF_NAMESPACE_MAX: usize = 64;
+
 /// Labels of namespaces, and the selectors that pods have of them.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
@@ -20,11 +24,18 @@ pub(super) struct Namespaces {
     known: HashMap<Vec<Requirement>, u32>,
     /// The rows of the others.
     free: Vec<u32>,
+    /// Number of terms of pods of a namespace that have a selector.
+    of_namespaces: BTreeMap<Used, u32>,
     /// The selectors of each pod that has some, by its row.
-    of_pods: HashMap<u32, Vec<u32>>,
+    of_pods: HashMap<u32, Vec<Used>>,
     /// Those of the pod that is being read.
-    read: Vec<u32>,
+    read: Vec<Used>,
+    /// The pod that is being read has one that the pods of its namespace have no room for.
+    is_over: bool,
 }
+
+/// The namespace of a pod, and the row of a selector that it has.
+type Used = (Symbol, u32);
 
 type Labels = Vec<(Box<str>, Box<str>)>;
 
@@ -39,7 +50,8 @@ struct Selector {
 }
 
 impl Namespaces {
-    /// The selector of a term of the pod that is being read.
+    /// The selector of a term of the pod that is being read, which is of the namespace `own`; none where its pods have too many
+    /// others.
     ///
     /// # Cost
     /// Where it is new, in the number of namespaces.
@@ -47,14 +59,26 @@ impl Namespaces {
         &mut self,
         context: &mut Context,
         requirements: Vec<Requirement>,
-    ) -> NamespaceSelectorId {
-        let row = match self.known.get(&requirements) {
-            Some(row) => *row,
-            None => self.add(context, requirements),
-        };
+        own: Symbol,
+    ) -> Option<NamespaceSelectorId> {
+        let known = self.known.get(&requirements).copied();
+        let has_it = known.is_some_and(|row| self.of_namespaces.contains_key(&(own, row)));
+        if !has_it
+            && self.of_namespaces.range((own, 0)..=(own, u32::MAX)).count() >= OF_NAMESPACE_MAX
+        {
+            self.is_over = true;
+            return None;
+        }
+        let row = known.unwrap_or_else(|| self.add(context, requirements));
         self.selectors[row as usize].uses += 1;
-        self.read.push(row);
-        NamespaceSelectorId::new(row)
+        *self.of_namespaces.entry((own, row)).or_default() += 1;
+        self.read.push((own, row));
+        Some(NamespaceSelectorId::new(row))
+    }
+
+    /// Tells whether the pod that is being read has a selector that the pods of its namespace have no room for.
+    pub(super) fn take_over(&mut self) -> bool {
+        std::mem::take(&mut self.is_over)
     }
 
     /// Counts the selectors of the pod that is being read.
@@ -146,8 +170,15 @@ impl Namespaces {
         row
     }
 
-    fn release(&mut self, context: &mut Context, rows: Vec<u32>) {
-        for row in rows {
+    fn release(&mut self, context: &mut Context, rows: Vec<Used>) {
+        for used in rows {
+            let (_, row) = used;
+            if let Some(terms) = self.of_namespaces.get_mut(&used) {
+                *terms -= 1;
+                if *terms == 0 {
+                    self.of_namespaces.remove(&used);
+                }
+            }
             let selector = &mut self.selectors[row as usize];
             selector.uses -= 1;
             if selector.uses == 0 {

@@ -145,6 +145,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     }
     let row = ingest.context.names.pod(&meta.uid).number();
     let mut facts = facts(ingest, wire);
+    let is_over = ingest.namespaces.take_over();
     let context = &mut ingest.context;
     if has_ended(&facts.state) {
         // No selector means a pod that is nowhere any more.
@@ -153,7 +154,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     keep_member(context, row, &mut facts);
     sharing::believe(context, wire, &mut facts);
     sharing::keep_bound(context, row, &mut facts);
-    refuse(context, wire, &mut facts);
+    refuse(context, wire, &mut facts, is_over);
     ingest.namespaces.keep(context, row);
     let spec = &wire.spec;
     let mentions = Mentions {
@@ -336,8 +337,10 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
 }
 
 /// A pod that waits and asks for what cannot be understood, counted or compared goes on to wait, and is told why.
-fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod) {
+/// `is_over` where the pods of its namespace have too many selectors of namespaces besides.
+fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod, is_over: bool) {
     let too_much = wishes::cut(&mut facts.shape, facts.namespace);
+    let too_much = too_much.or_else(|| is_over.then(wishes::too_many_ways));
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }

@@ -100,6 +100,38 @@ fn check_many(objects: Vec<Value>, expect: &[&str]) {
     assert_eq!(lines, expect);
 }
 
+/// A pod that selects namespaces in eight ways that no other pod does.
+fn pod_that_selects(number: u32) -> Value {
+    let term = |way: u32| {
+        let expression =
+            json!({ "key": "team", "operator": "NotIn", "values": [format!("{number}-{way}")] });
+        json!({ "topologyKey": "host", "namespaceSelector": { "matchExpressions": [expression] } })
+    };
+    let terms: Vec<Value> = (0..8).map(term).collect();
+    let apart = json!({ "requiredDuringSchedulingIgnoredDuringExecution": terms });
+    json!({
+        "kind": "Pod",
+        "metadata": { "name": "p", "namespace": "ml", "uid": format!("00000000-0000-0000-0000-{number:012}") },
+        "spec": { "containers": [], "affinity": { "podAntiAffinity": apart } },
+    })
+}
+
+#[test]
+fn pods_of_a_namespace_select_others_in_so_many_ways() {
+    let mut elsewhere = pod_that_selects(9);
+    elsewhere["metadata"]["namespace"] = json!("web");
+    let mut objects: Vec<Value> = (1..=9).map(pod_that_selects).collect();
+    // One that goes leaves room for those that come then.
+    let gone = json!({ "deleted": "Pod", "metadata": objects[0]["metadata"] });
+    objects.extend([objects[1].clone(), elsewhere, gone, pod_that_selects(10)]);
+    let told = told(&Case { objects, ..Case::default() });
+    let pods = told.lines().filter(|line| line.contains("foreign"));
+    let refused: Vec<bool> = pods.map(|line| line.contains("in more than 64 ways")).collect();
+    let mut expect = vec![false; 12];
+    expect[8] = true;
+    assert_eq!(refused, expect, "{told}");
+}
+
 #[test]
 fn gpus_are_counted_whatever_else_a_pod_names() {
     let named = |from: u32, count: u32, amount| -> BTreeMap<String, &str> {

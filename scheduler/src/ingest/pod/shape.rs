@@ -242,8 +242,10 @@ fn pod_term(
     if let Some(wire) = &term.namespace_selector {
         if namespaces.count_read() < ELSEWHERE_MAX {
             let requirements = wire.requirements(&mut context.names);
-            namespace_selector = Some(namespaces.selector(context, requirements));
-        } else {
+            let own = context.names.symbol(own);
+            namespace_selector = namespaces.selector(context, requirements, own);
+        }
+        if namespace_selector.is_none() {
             // No namespace has an empty name.
             named.push(Symbol::EMPTY);
         }

@@ -8,6 +8,8 @@
 
 use kai_engine::{Holds, PodTerm, Requirement, Shape, Symbol};
 
+use crate::ingest::namespace::OF_NAMESPACE_MAX;
+
 /// So many terms about other pods, and preferences, of each kind.
 const TERMS_MAX: usize = 64;
 /// So many terms about pods of other namespaces, of all kinds: every pod of those has to be compared with them.
@@ -59,6 +61,14 @@ pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol) -> Option<String> {
         shape.preferred_nodes.clear();
     }
     excess
+}
+
+/// Says that the pods of a namespace have more selectors of namespaces than are compared.
+pub(in crate::ingest) fn too_many_ways() -> String {
+    format!(
+        "pods of its namespace select namespaces in more than {OF_NAMESPACE_MAX} ways, and no more are compared: have them \
+         select alike, or create it anew when others are gone"
+    )
 }
 
 /// Leaves no more terms about pods of other namespaces than are compared; says how many there were.
