@@ -1,5 +1,7 @@
 //! Describes what changed, told to the engine.
 
+use std::collections::BTreeSet;
+
 use kai_engine::{Cluster, Delta, PodId, Timestamp};
 
 use super::{Run, outcome::not_bound};
@@ -19,6 +21,7 @@ impl Run {
     /// Tells the engine what objects said so far, before a cycle does.
     pub(super) fn absorb(&mut self) {
         self.is_told_early = true;
+        leave_out_replaced(&mut self.ingest.context.deltas);
         for delta in self.ingest.context.deltas.drain(..) {
             self.cluster.apply(delta);
         }
@@ -60,8 +63,38 @@ pub(crate) fn tell(
     }
 }
 
+/// Leaves out what was told of a group or a claim where it is told anew, or that it is gone, further behind: each telling costs in
+/// its pods, and its user may edit it hundreds of times between two cycles.
+fn leave_out_replaced(deltas: &mut Vec<Delta>) {
+    let is_costly = |delta: &&Delta| matches!(delta, Delta::Group(..) | Delta::Claim(..));
+    if deltas.iter().filter(is_costly).nth(1).is_none() {
+        return;
+    }
+    let (mut groups, mut claims) = (BTreeSet::new(), BTreeSet::new());
+    let mut is_kept: Vec<bool> = deltas
+        .iter()
+        .rev()
+        .map(|delta| match delta {
+            Delta::Group(id, _) => groups.insert(*id),
+            Delta::Claim(id, _) => claims.insert(*id),
+            Delta::GroupGone(id) => {
+                groups.insert(*id);
+                true
+            }
+            Delta::ClaimGone(id) => {
+                claims.insert(*id);
+                true
+            }
+            _ => true,
+        })
+        .collect();
+    // They were looked at from the last to the first.
+    deltas.retain(|_| is_kept.pop().unwrap_or(true));
+}
+
 fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluster, now: Timestamp) {
     ingest.advance(now);
+    leave_out_replaced(&mut ingest.context.deltas);
     for delta in ingest.context.deltas.drain(..) {
         cluster.apply(delta);
     }
@@ -72,5 +105,41 @@ fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluste
     ingest.context.deltas.extend(sharing.take_deltas());
     for delta in ingest.context.deltas.drain(..) {
         cluster.apply(delta);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kai_engine::{Claim, ClaimId, Group, GroupId};
+
+    use super::*;
+
+    fn group(id: u32, priority: i32) -> Delta {
+        Delta::Group(GroupId::new(id), Box::new(Group { priority, ..Group::default() }))
+    }
+
+    fn claim(id: u32, consumers: u32) -> Delta {
+        Delta::Claim(ClaimId::new(id), Box::new(Claim { consumers, ..Claim::default() }))
+    }
+
+    fn check(told: Vec<Delta>, kept: &[usize]) {
+        let expect: Vec<String> = kept.iter().map(|at| format!("{:?}", told[*at])).collect();
+        let mut left = told;
+        leave_out_replaced(&mut left);
+        let left: Vec<String> = left.iter().map(|delta| format!("{delta:?}")).collect();
+        assert_eq!(left, expect);
+    }
+
+    #[test]
+    fn of_many_edits_the_last_is_told() {
+        let gone = || Delta::GroupGone(GroupId::new(1));
+        let pod = || Delta::PodGone(PodId::new(1));
+        check(vec![], &[]);
+        check(vec![group(1, 1)], &[0]);
+        check(vec![group(1, 1), pod(), group(1, 2), group(2, 1), group(1, 3)], &[1, 3, 4]);
+        check(vec![group(1, 1), group(1, 2), gone()], &[2]);
+        check(vec![group(1, 1), gone(), group(1, 2)], &[1, 2]);
+        check(vec![claim(1, 1), group(1, 1), claim(1, 2)], &[1, 2]);
+        check(vec![claim(1, 1), Delta::ClaimGone(ClaimId::new(1)), claim(1, 2)], &[1, 2]);
     }
 }
