@@ -14,7 +14,6 @@ use kai_sim::{
 
 mod changed;
 mod claimed;
-mod lanes;
 mod leaving;
 mod proofs;
 mod repeated;
