@@ -25,7 +25,7 @@ pub(super) struct Namespaces {
     /// The rows of the others.
     free: Vec<u32>,
     /// Number of terms of pods of a namespace that have a selector.
-    of_namespaces: BTreeMap<Used, u32>,
+    terms_of: BTreeMap<Used, u32>,
     /// The selectors of each pod that has some, by its row.
     of_pods: HashMap<u32, Vec<Used>>,
     /// Those of the pod that is being read.
@@ -62,16 +62,14 @@ impl Namespaces {
         own: Symbol,
     ) -> Option<NamespaceSelectorId> {
         let known = self.known.get(&requirements).copied();
-        let has_it = known.is_some_and(|row| self.of_namespaces.contains_key(&(own, row)));
-        if !has_it
-            && self.of_namespaces.range((own, 0)..=(own, u32::MAX)).count() >= OF_NAMESPACE_MAX
-        {
+        let has_it = known.is_some_and(|row| self.terms_of.contains_key(&(own, row)));
+        if !has_it && self.terms_of.range((own, 0)..=(own, u32::MAX)).count() >= OF_NAMESPACE_MAX {
             self.is_over = true;
             return None;
         }
         let row = known.unwrap_or_else(|| self.add(context, requirements));
         self.selectors[row as usize].uses += 1;
-        *self.of_namespaces.entry((own, row)).or_default() += 1;
+        *self.terms_of.entry((own, row)).or_default() += 1;
         self.read.push((own, row));
         Some(NamespaceSelectorId::new(row))
     }
@@ -173,10 +171,10 @@ impl Namespaces {
     fn release(&mut self, context: &mut Context, rows: Vec<Used>) {
         for used in rows {
             let (_, row) = used;
-            if let Some(terms) = self.of_namespaces.get_mut(&used) {
+            if let Some(terms) = self.terms_of.get_mut(&used) {
                 *terms -= 1;
                 if *terms == 0 {
-                    self.of_namespaces.remove(&used);
+                    self.terms_of.remove(&used);
                 }
             }
             let selector = &mut self.selectors[row as usize];

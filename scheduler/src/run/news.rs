@@ -74,18 +74,20 @@ fn leave_out_replaced(deltas: &mut Vec<Delta>) {
     let mut is_kept: Vec<bool> = deltas
         .iter()
         .rev()
-        .map(|delta| match delta {
-            Delta::Group(id, _) => groups.insert(*id),
-            Delta::Claim(id, _) => claims.insert(*id),
-            Delta::GroupGone(id) => {
+        .map(|delta| {
+            if let Delta::Group(id, _) = delta {
+                return groups.insert(*id);
+            }
+            if let Delta::Claim(id, _) = delta {
+                return claims.insert(*id);
+            }
+            if let Delta::GroupGone(id) = delta {
                 groups.insert(*id);
-                true
             }
-            Delta::ClaimGone(id) => {
+            if let Delta::ClaimGone(id) = delta {
                 claims.insert(*id);
-                true
             }
-            _ => true,
+            true
         })
         .collect();
     // They were looked at from the last to the first.

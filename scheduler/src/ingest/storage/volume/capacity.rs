@@ -199,7 +199,7 @@ impl Capacities {
         }
         // Anybody may write the node on a claim that no pod has, and more than there is will never be made there.
         let need = Need { bytes, largest: bytes };
-        let may_be = |(_, capacity): &(&Box<str>, &Capacity)| capacity.has_room(need, 0);
+        let may_be = |one: &(_, &Capacity)| one.1.has_room(need, 0);
         let any = || self.on_node(class, meets).find(may_be).map(|(name, _)| &**name);
         let name = self.roomy(class, bytes, meets).or_else(any).map(Box::from);
         name.is_some_and(|name| self.note(claim, name, bytes))
