@@ -19,6 +19,11 @@ const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+jso
 /// Operations of a patch of RFC 6902.
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
+/// The most operations of such a patch, as kube-apiserver has it.
+const OPERATIONS_MAX: usize = 10_000;
+/// The most bytes that they may copy together: each can copy what those before it copied, so that few make any size.
+const COPIED_BYTES_MAX: usize = 3 * 1024 * 1024;
+
 /// A parsed patch.
 #[derive(Debug, Clone)]
 pub(crate) enum Patch {
@@ -123,7 +128,12 @@ impl Patch {
     pub(crate) fn apply_plain(self, mut old: Value) -> ApiResult<Value> {
         match self {
             Self::Json(patch) => {
+                let mut copied = 0;
                 for operation in patch.0 {
+                    copied += bytes_copied(&operation, &old);
+                    if copied > COPIED_BYTES_MAX {
+                        return Err(inapplicable());
+                    }
                     let operation = [as_taken(operation, &old)];
                     json_patch::patch(&mut old, &operation).map_err(|_| inapplicable())?;
                 }
@@ -134,6 +144,12 @@ impl Patch {
         }
         Ok(old)
     }
+}
+
+/// Bytes of what an operation copies.
+fn bytes_copied(operation: &PatchOperation, object: &Value) -> usize {
+    let PatchOperation::Copy(copy) = operation else { return 0 };
+    object.pointer(copy.from.as_str()).map_or(0, |value| value.to_string().len())
 }
 
 /// kube-apiserver takes a `replace` of a member that an object does not have for an `add`, other than RFC 6902.
@@ -194,6 +210,13 @@ fn operations(bytes: &[u8]) -> ApiResult<json_patch::Patch> {
     }
     let operations: Vec<Option<Map<String, Value>>> =
         serde_json::from_slice(bytes).map_err(|error| unread_operations(&error.to_string()))?;
+    if operations.len() > OPERATIONS_MAX {
+        let count = operations.len();
+        let message = format!(
+            "The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {count}"
+        );
+        return Err(Refusal::new(413, "RequestEntityTooLarge", message));
+    }
     let text = |operation: &Map<String, Value>, key: &str| match operation.get(key) {
         None | Some(Value::Null) => Ok(String::new()),
         Some(Value::String(text)) => Ok(text.clone()),
@@ -252,4 +275,19 @@ fn check_identity(target: &Target, new: &Value) -> ApiResult<()> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_has_so_many_operations() {
+        let test = r#"{"op":"test","path":"/a","value":1}"#;
+        for (count, code) in [(OPERATIONS_MAX, None), (OPERATIONS_MAX + 1, Some(413))] {
+            let patch = format!("[{}]", vec![test; count].join(","));
+            let refused = operations(patch.as_bytes()).err().map(|refusal| refusal.code());
+            assert_eq!(refused, code, "{count}");
+        }
+    }
 }

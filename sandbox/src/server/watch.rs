@@ -58,8 +58,7 @@ pub(crate) fn watch(
         bookmarks: params.allow_watch_bookmarks,
         last_bookmark: params.timeout_seconds.is_none_or(|seconds| seconds >= 10),
         next_bookmark: Instant::now() + BOOKMARK_EVERY,
-        deadline: Instant::now()
-            + params.timeout_seconds.map_or(TIMEOUT_DEFAULT, Duration::from_secs),
+        deadline: deadline(params.timeout_seconds),
         waiting: BytesMut::new(),
         headed: false,
         ended: false,
@@ -75,6 +74,12 @@ pub(crate) fn watch(
         }
     }
     Ok(reply::stream("application/json", stream::unfold(watcher, Watcher::next)))
+}
+
+/// The end of a watch that may last so many seconds; of more than a clock counts as many as it does.
+fn deadline(seconds: Option<u64>) -> Instant {
+    let seconds = seconds.map(|seconds| seconds.min(u32::MAX.into()));
+    Instant::now() + seconds.map_or(TIMEOUT_DEFAULT, Duration::from_secs)
 }
 
 fn check(target: &Target, params: &Params) -> ApiResult<()> {
@@ -265,5 +270,18 @@ impl Watcher {
         let status: Value = refusal.to_json();
         self.frame("ERROR", status.to_string().as_bytes());
         self.ended = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_may_last_for_any_time() {
+        for (seconds, least) in [(None, 1), (Some(1), 1), (Some(u64::MAX), u32::MAX)] {
+            let now = Instant::now();
+            assert!(deadline(seconds) >= now + Duration::from_secs(least.into()), "{seconds:?}");
+        }
     }
 }

@@ -86,11 +86,31 @@ fn is_healthy(pod: &Value) -> bool {
         })
 }
 
-/// A number, or a percentage of `all` rounded up.
+/// A number, or a percentage of `all` rounded up. What is out of bounds, which kube-apiserver refuses, is brought within.
 fn amount(value: &Value, all: i64) -> i64 {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     match percent {
-        Some(percent) => (all * percent + 99) / 100,
-        None => value.as_i64().unwrap_or(0),
+        Some(percent) => (all * percent.clamp(0, 100) + 99) / 100,
+        None => value.as_i64().unwrap_or(0).clamp(0, i32::MAX.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_within_bounds_whatever_is_written() {
+        for (value, expect) in [
+            (json!(2), 2),
+            (json!("50%"), 2),
+            (json!("9223372036854775807%"), 3),
+            (json!("-9223372036854775808%"), 0),
+            (json!(i64::MAX), i32::MAX.into()),
+            (json!(i64::MIN), 0),
+            (json!("all"), 0),
+        ] {
+            assert_eq!(amount(&value, 3), expect, "{value}");
+        }
     }
 }
