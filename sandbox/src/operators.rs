@@ -73,6 +73,14 @@ pub struct Row {
     reconcile: fn(&View<'_>) -> Vec<Action>,
 }
 
+impl Row {
+    /// Decides what to do for one object. One that its operator could not read is left alone, as a server that checks it
+    /// would never have stored it.
+    fn actions(&self, view: &View<'_>) -> Vec<Action> {
+        if template::is_sound(view.spec()) { (self.reconcile)(view) } else { Vec::new() }
+    }
+}
+
 const POD: Kind = Kind { group: "", version: "v1", kind: "Pod", plural: "pods", status: true };
 const JOB: Kind = Kind { group: "batch", version: "v1", kind: "Job", plural: "jobs", status: true };
 const CRON_JOB: Kind =

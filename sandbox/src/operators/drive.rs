@@ -342,7 +342,7 @@ async fn look(target: &Target<'_>, seen: &Seen<'_>, pace: u32) -> Option<Timesta
     let now = clock::now();
     let children = seen.children.iter().map(AsRef::as_ref).collect();
     let others = seen.others.iter().map(AsRef::as_ref).collect();
-    let actions = (row.reconcile)(&View { object, children, others, now, pace });
+    let actions = row.actions(&View { object, children, others, now, pace });
     let mut again = None;
     // Creates come first and together: a gang's pods should exist at the same moment.
     let (mut creates, mut others) = (Vec::new(), Vec::new());

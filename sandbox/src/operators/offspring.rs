@@ -56,7 +56,7 @@ fn children(object: &mut Value, now: Timestamp) -> Vec<Value> {
             pace: 1,
         };
         let (before, status) = (made.len(), object["status"].clone());
-        for action in (row.reconcile)(&view) {
+        for action in row.actions(&view) {
             match action {
                 Action::Create(kind, child) => made.push(child_of(object, kind.kind, child, now)),
                 Action::Status(status) => object["status"] = status,
@@ -144,5 +144,40 @@ mod tests {
             "spec": {"entrypoint": "x", "rayClusterSpec": cluster}});
         let pods = offspring(&ray, Timestamp::UNIX_EPOCH);
         assert_eq!(pods.iter().filter(|one| one["kind"] == "Pod").count(), 3, "{pods:?}");
+    }
+
+    #[test]
+    fn what_no_operator_could_read_makes_nothing() {
+        let metadata = json!({"name": "w", "namespace": "n"});
+        let of = |api_version: &str, kind: &str, spec: &Value| {
+            let object = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec});
+            check(&object, &[]);
+        };
+        let containers = json!([{"name": "a", "image": "b"}]);
+        for template in [
+            json!(1),
+            json!({"spec": "text"}),
+            json!({"metadata": {"labels": "text"}, "spec": {"containers": containers}}),
+            json!({"spec": {"containers": ["text"]}}),
+            json!({"spec": {"initContainers": {}}}),
+        ] {
+            let replicas = json!({"replicas": 1, "template": template});
+            of(
+                "kubeflow.org/v1",
+                "PyTorchJob",
+                &json!({"pytorchReplicaSpecs": {"Master": replicas}}),
+            );
+            of("ray.io/v1", "RayCluster", &json!({"headGroupSpec": replicas}));
+            let job = json!({"name": "a", "template": {"spec": {"template": template}}});
+            of("jobset.x-k8s.io/v1alpha2", "JobSet", &json!({"replicatedJobs": [job]}));
+            let cluster =
+                json!({"headGroupSpec": {"template": {"spec": {"containers": containers}}}});
+            let job = json!({"rayClusterSpec": cluster, "submitterPodTemplate": template});
+            of("ray.io/v1", "RayJob", &job);
+        }
+        // Each call of a template may call it twice again.
+        let steps = json!([[{"name": "x", "template": "a"}, {"name": "y", "template": "a"}]]);
+        let workflow = json!({"entrypoint": "a", "templates": [{"name": "a", "steps": steps}]});
+        of("argoproj.io/v1alpha1", "Workflow", &workflow);
     }
 }

@@ -96,6 +96,9 @@ fn submitter(view: &View<'_>, cluster: &str, status: &Value) -> Value {
             "resources": {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m", "memory": "200Mi"}},
         }]}})
     };
+    if template["spec"]["containers"].get(0).is_none() {
+        template["spec"]["containers"] = json!([{}]);
+    }
     let container = &mut template["spec"]["containers"][0];
     if container["command"].is_null() {
         let entrypoint = spec["entrypoint"].as_str().unwrap_or_default();

@@ -14,6 +14,32 @@ pub(super) fn pod(name: &str, template: &Value) -> Value {
     })
 }
 
+/// Tells whether all templates in a value have the parts that operators write to, if any: the definitions of stand-ins
+/// have no schemas, so that anything may be stored. A text names a template that stands elsewhere.
+pub(super) fn is_sound(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.iter().all(|(key, value)| {
+            let is_template = key == "template" || key.ends_with("Template");
+            (!is_template || value.is_string() || is_template_of_something(value))
+                && is_sound(value)
+        }),
+        Value::Array(list) => list.iter().all(is_sound),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+fn is_template_of_something(value: &Value) -> bool {
+    let is_map = |value: &Value| value.is_null() || value.is_object();
+    let is_list = |value: &Value| match value {
+        Value::Array(list) => list.iter().all(Value::is_object),
+        other => other.is_null(),
+    };
+    let (metadata, spec) = (&value["metadata"], &value["spec"]);
+    let maps = [value, metadata, spec, &metadata["labels"], &metadata["annotations"]];
+    maps.into_iter().all(is_map)
+        && [&spec["containers"], &spec["initContainers"]].into_iter().all(is_list)
+}
+
 /// Adds labels to an object.
 pub(super) fn label<const N: usize>(object: &mut Value, labels: [(&str, &str); N]) {
     for (key, value) in labels {

@@ -12,6 +12,8 @@ use crate::nodes::object::seconds;
 
 /// Templates may call each other; a loop ends here.
 const DEPTH_MAX: usize = 32;
+/// Nodes of one Workflow: a loop that calls itself twice would have more than there is room for before it is deep.
+const NODES_MAX: usize = 10_000;
 
 /// Progress of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +139,9 @@ impl<'a> Walk<'a> {
         };
         if self.depth >= DEPTH_MAX {
             return self.refuse(name, format!("templates nest deeper than {DEPTH_MAX}"));
+        }
+        if self.nodes.len() >= NODES_MAX {
+            return self.refuse(name, format!("it has more than {NODES_MAX} nodes"));
         }
         let mut inputs = parameters(&found["inputs"]);
         inputs.extend(
