@@ -1,39 +1,97 @@
 //! Describes what a report of a fault needs, in one file.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use flate2::{Compression, write::GzEncoder};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::facts::{Facts, Source};
 use crate::print::error::{Error, Exit, Problem, number};
 
 /// Fields that may hold secrets, or data that no fault needs: left out at any depth.
-const DROPPED: [&str; 6] = [
+const DROPPED: [&str; 14] = [
     "env",
     "envFrom",
     "managedFields",
     "command",
     "args",
     "kubectl.kubernetes.io/last-applied-configuration",
+    // Requests of probes carry headers, volumes the options of their drivers.
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+    "volumes",
+    "volumeMounts",
+    "images",
+    "imagePullSecrets",
 ];
 /// Fields that name somebody or something of the user's.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 22] = [
     "name",
     "namespace",
     "generateName",
     "queue",
     "parentQueue",
+    "childQueues",
     "displayName",
     "nodeName",
+    "nominatedNodeName",
+    "nodePool",
+    "partitionLabelValue",
     "hostname",
+    "subdomain",
     "holderIdentity",
     "image",
+    "imageID",
+    "serviceAccount",
+    "serviceAccountName",
+    "providerID",
+    "url",
     "user",
     "kai.scheduler/queue",
+];
+/// Fields that hold anything, names among it: empty where names are not told.
+const FREE: [&str; 9] = [
+    "annotations",
+    "message",
+    "expression",
+    "hostAliases",
+    "addresses",
+    "hostIP",
+    "hostIPs",
+    "podIP",
+    "podIPs",
+];
+/// Fields that hold labels, and those that hold the key of one.
+const LABELS: [&str; 4] = ["labels", "matchLabels", "nodeSelector", "selector"];
+const KEYS: [&str; 3] = ["key", "topologyKey", "nodeLabel"];
+/// Domains of labels, or whole keys, that are nobody's own.
+const KNOWN: [&str; 8] = [
+    "kubernetes.io",
+    "k8s.io",
+    "nvidia.com",
+    "amd.com",
+    "habana.ai",
+    "kai.scheduler",
+    "run.ai",
+    "runai-gpu-group",
+];
+/// Those whose values say what a thing is, and not whose.
+const TOLD: [&str; 9] = [
+    "nvidia.com",
+    "amd.com",
+    "habana.ai",
+    "node.kubernetes.io",
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "app.kubernetes.io/managed-by",
+    "app.kubernetes.io/part-of",
+    "app.kubernetes.io/version",
 ];
 
 /// Writes lists and verdicts as one gzipped JSON document, and says what it holds.
@@ -47,7 +105,7 @@ pub(super) fn write(
     redact: bool,
 ) -> Result<Vec<String>, Error> {
     let mut told = Vec::new();
-    let mut lists = serde_json::Map::new();
+    let mut lists = Map::new();
     let mut names = Names::default();
     for source in Source::ALL {
         match facts.list(source) {
@@ -78,7 +136,9 @@ pub(super) fn write(
                 .fix("name a file that does not exist, in a folder that you may write to"),
         )
     };
-    let file = File::create_new(path).map_err(failed)?;
+    // Names and states of everybody's work are the administrator's alone.
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let file = file.map_err(failed)?;
     let mut gzip = GzEncoder::new(file, Compression::default());
     gzip.write_all(document.to_string().as_bytes()).map_err(failed)?;
     gzip.finish().and_then(|file| file.sync_all()).map_err(failed)?;
@@ -94,51 +154,125 @@ impl Names {
         let next = self.0.len() + 1;
         self.0.entry(name.to_owned()).or_insert_with(|| format!("name-{next}")).clone()
     }
+
+    /// A text, or each of a list.
+    fn each(&mut self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.stand_in(text).into(),
+            Value::Array(list) => list.iter().map(|one| self.each(one)).collect(),
+            other => cleaned(other, Some(self)),
+        }
+    }
+
+    /// The key of a label.
+    fn key(&mut self, key: &str) -> String {
+        if is_among(&KNOWN, key) { key.to_owned() } else { self.stand_in(key) }
+    }
+
+    /// What stands behind the key of a label.
+    fn label(&mut self, key: &str, value: &Value) -> Value {
+        if is_among(&TOLD, key) { value.clone() } else { self.each(value) }
+    }
+
+    /// A map of labels; what only has the name of one is as any other object.
+    fn labels(&mut self, map: &Map<String, Value>) -> Value {
+        let mut is_text = map.values().map(Value::is_string);
+        if !is_text.all(|is_text| is_text) {
+            return self.fields(map);
+        }
+        map.iter().map(|(key, value)| (self.key(key), self.label(key, value))).collect()
+    }
+
+    /// The fields of an object; `value` and `values` beside a `key` are those of a label.
+    fn fields(&mut self, map: &Map<String, Value>) -> Value {
+        let label = map.get("key").and_then(Value::as_str);
+        let of_field = |(key, value): (&String, &Value)| {
+            let shown = match (key.as_str(), value, label) {
+                (key, _, _) if FREE.contains(&key) => Value::Null,
+                (key, Value::Object(labels), _) if LABELS.contains(&key) => self.labels(labels),
+                (key, Value::String(text), _) if KEYS.contains(&key) => self.key(text).into(),
+                ("value" | "values", value, Some(label)) => self.label(label, value),
+                (key, value, _) if NAMES.contains(&key) => self.each(value),
+                (_, value, _) => cleaned(value, Some(&mut *self)),
+            };
+            (key.clone(), shown)
+        };
+        map.iter().filter(|(key, _)| !DROPPED.contains(&key.as_str())).map(of_field).collect()
+    }
+}
+
+/// Tells whether a key of a label, or its domain, is among some, or below one of them.
+fn is_among(some: &[&str], key: &str) -> bool {
+    let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
+    let is_below = |one: &&str| domain.strip_suffix(one).is_some_and(|rest| rest.ends_with('.'));
+    some.iter().any(|one| *one == key || *one == domain || is_below(&one))
 }
 
 /// An object without what may be secret; with stand-ins for names where they are asked for.
-fn cleaned(value: &Value, mut names: Option<&mut Names>) -> Value {
-    match value {
-        Value::Object(map) => map
+fn cleaned(value: &Value, names: Option<&mut Names>) -> Value {
+    match (value, names) {
+        (Value::Object(map), Some(names)) => names.fields(map),
+        (Value::Object(map), None) => map
             .iter()
             .filter(|(key, _)| !DROPPED.contains(&key.as_str()))
-            .map(|(key, value)| {
-                let is_name = NAMES.contains(&key.as_str());
-                let value = match (value, names.as_deref_mut()) {
-                    (Value::String(text), Some(names)) if is_name => names.stand_in(text).into(),
-                    // Annotations hold anything, names among it.
-                    (_, Some(_)) if key == "annotations" || key == "message" => Value::Null,
-                    (value, names) => cleaned(value, names),
-                };
-                (key.clone(), value)
-            })
+            .map(|(key, value)| (key.clone(), cleaned(value, None)))
             .collect(),
-        Value::Array(list) => {
-            list.iter().map(|value| cleaned(value, names.as_deref_mut())).collect()
+        (Value::Array(list), Some(names)) => {
+            list.iter().map(|value| cleaned(value, Some(&mut *names))).collect()
         }
-        other => other.clone(),
+        (Value::Array(list), None) => list.iter().map(|value| cleaned(value, None)).collect(),
+        (other, _) => other.clone(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+
+    /// A pod whose secrets are `s3cret`, and whose names are of Acme.
+    fn pod() -> Value {
+        json!({"metadata": {"name": "acme-train", "managedFields": [],
+                "labels": {"batch.kubernetes.io/job-name": "acme-train", "acme.com/team": "acme", "user": "acme-ana",
+                    "nvidia.com/gpu.product": "H100"},
+                "annotations": {"note": "acme", "kubectl.kubernetes.io/last-applied-configuration": "s3cret"}},
+            "spec": {"serviceAccountName": "acme", "schedulerName": "kai-scheduler",
+                "nodeSelector": {"acme-pool": "acme", "kubernetes.io/hostname": "acme-1"},
+                "tolerations": [{"key": "acme", "value": "acme"}, {"key": "nvidia.com/gpu", "value": "present"}],
+                "affinity": {"nodeAffinity": {"matchExpressions": [
+                    {"key": "kubernetes.io/hostname", "operator": "In", "values": ["acme-1"]}]}},
+                "hostAliases": [{"hostnames": ["acme.internal"]}],
+                "volumes": [{"name": "v", "csi": {"driver": "d", "volumeAttributes": {"key": "s3cret"}}}],
+                "containers": [{"name": "main", "image": "acme/train", "args": ["--password=s3cret"],
+                    "env": [{"name": "TOKEN", "value": "s3cret"}],
+                    "livenessProbe": {"httpGet": {"httpHeaders": [{"name": "Authorization", "value": "s3cret"}]}},
+                    "lifecycle": {"preStop": {"httpGet": {"path": "/?token=s3cret"}}}}]},
+            "status": {"childQueues": ["acme"], "message": "acme", "hostIP": "10.0.0.1"}})
+    }
 
     #[test]
     fn what_may_be_secret_stays_out() {
-        let pod = json!({"metadata": {"name": "train", "managedFields": []}, "spec": {"containers": [
-            {"name": "main", "image": "corp/secret", "env": [{"name": "TOKEN", "value": "s3cret"}], "args": ["--password=x"]}]}});
-        let plain = cleaned(&pod, None).to_string();
-        assert!(
-            !plain.contains("s3cret") && !plain.contains("password") && plain.contains("train")
-        );
+        let plain = cleaned(&pod(), None).to_string();
+        assert!(!plain.contains("s3cret") && plain.contains("acme-train"), "{plain}");
         let mut names = Names::default();
-        let redacted = cleaned(&pod, Some(&mut names)).to_string();
-        assert!(
-            !redacted.contains("train")
-                && !redacted.contains("corp")
-                && redacted.contains("name-1"),
-            "{redacted}"
-        );
+        let redacted = cleaned(&pod(), Some(&mut names));
+        let text = redacted.to_string();
+        assert!(!text.contains("s3cret") && !text.contains("acme"), "{text}");
+        let metadata = &redacted["metadata"];
+        assert_eq!(metadata["name"], metadata["labels"]["batch.kubernetes.io/job-name"]);
+        assert_eq!(metadata["labels"]["nvidia.com/gpu.product"], "H100");
+        assert_eq!(redacted["spec"]["schedulerName"], "kai-scheduler");
+        assert_eq!(redacted["spec"]["tolerations"][1], pod()["spec"]["tolerations"][1]);
+    }
+
+    #[test]
+    fn a_bundle_is_for_the_eyes_of_who_made_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("bundle.json.gz");
+        let facts = Facts::given(jiff::Timestamp::UNIX_EPOCH, BTreeMap::new());
+        write(&path, &facts, &Value::Null, false).expect("the folder is ours");
+        let mode = path.metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }
