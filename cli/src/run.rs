@@ -34,7 +34,7 @@ pub fn run(argv: Vec<OsString>, context: &mut Context) -> BoxFuture<'_, Exit> {
 }
 
 async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Error> {
-    let argv = expand_alias(argv, context);
+    let argv = expand_alias(argv, context)?;
     let mut cli = match args::parse(argv) {
         Ok(cli) => cli,
         Err(args::Stop::Print(text)) => return context.out.raw(&text).map(|()| Exit::Ok),
@@ -178,18 +178,26 @@ fn check_cluster(command: &Command, globals: &Globals) -> Result<(), Error> {
 }
 
 /// Replaces an alias of the configuration at the command's place by the words it stands for.
-fn expand_alias(argv: Vec<OsString>, context: &Context) -> Vec<OsString> {
-    let Some(word) = argv.get(1).and_then(|w| w.to_str()) else { return argv };
+///
+/// # Errors
+/// The word is no command, and a file that could say what it stands for is wrong.
+fn expand_alias(argv: Vec<OsString>, context: &Context) -> Result<Vec<OsString>, Error> {
+    let Some(word) = argv.get(1).and_then(|w| w.to_str()) else { return Ok(argv) };
     if context.is_given() || word.starts_with('-') {
-        return argv;
+        return Ok(argv);
     }
-    // A broken file is reported by the command itself.
-    let Ok(settings) = Settings::load(&context.env, &context.dir, &|| None) else { return argv };
-    let Some(expansion) = settings.alias(word) else { return argv };
     // Asked last: the tree of all commands takes longer to build than the settings to read.
-    if command().find_subcommand(word).is_some() {
-        return argv;
+    let is_command = || command().find_subcommand(word).is_some();
+    let settings = match Settings::load(&context.env, &context.dir, &|| None) {
+        Ok(settings) => settings,
+        // The command itself reports a broken file.
+        Err(_) if is_command() => return Ok(argv),
+        Err(error) => return Err(error),
+    };
+    let Some(expansion) = settings.alias(word) else { return Ok(argv) };
+    if is_command() {
+        return Ok(argv);
     }
     let words = expansion.split_whitespace().map(OsString::from);
-    argv[..1].iter().cloned().chain(words).chain(argv[2..].iter().cloned()).collect()
+    Ok(argv[..1].iter().cloned().chain(words).chain(argv[2..].iter().cloned()).collect())
 }

@@ -147,11 +147,8 @@ impl Settings {
         let user = user_file(env).map(|path| (path, false));
         for (path, of_project) in [project, user].into_iter().flatten() {
             let Some(file) = file::read(&path)? else { continue };
-            if of_project && !file.contexts.is_empty() {
-                let what = format!("{}: a project file may not set contexts", path.display());
-                return Err(Problem::new(number::CONFIG, Exit::Usage, what)
-                    .fix("move it to the user file: kubectl kai config path")
-                    .into());
+            if of_project {
+                check_project(&path, &file)?;
             }
             let context = if file.contexts.is_empty() { None } else { context() };
             settings.absorb(&path, file, context.as_deref())?;
@@ -227,6 +224,16 @@ impl Settings {
     pub(crate) fn all(&self, name: &str) -> &[Setting] {
         self.values.get(name).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// Checks that a project's file sets nothing that is the user's alone: whoever wrote a repository would say which cluster
+/// is meant, and what the user's own words run, such as `wait --exec`.
+fn check_project(path: &Path, file: &file::File) -> Result<(), Problem> {
+    let set = [("contexts", file.contexts.is_empty()), ("aliases", file.aliases.is_empty())];
+    let Some((what, _)) = set.iter().find(|(_, is_empty)| !is_empty) else { return Ok(()) };
+    let what = format!("{}: a project file may not set {what}", path.display());
+    Err(Problem::new(number::CONFIG, Exit::Usage, what)
+        .fix("move it to the user file: kubectl kai config path"))
 }
 
 /// The environment variable of a setting.
