@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError, NamedCluster, NamedContext};
+use kube::config::{
+    AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedCluster, NamedContext,
+};
 use secrecy::ExposeSecret;
 
 use super::{Cluster, Place, TIMEOUT, failure::chain};
@@ -95,6 +97,7 @@ impl Cluster {
             Err(e) => return Err(broken(&files, &e)),
         };
         override_by_flags(&mut config, globals)?;
+        spare_credentials(&mut config);
         check(&config, &files)?;
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         config.headers.push((http::header::USER_AGENT, AGENT));
@@ -212,6 +215,16 @@ fn override_by_flags(config: &mut kube::Config, globals: &Globals) -> Result<(),
     Ok(())
 }
 
+/// Keeps credentials off a connection that anybody may read, as kubectl does: it has none there, and asks no program for
+/// any. Whom the user acts as is no secret.
+fn spare_credentials(config: &mut kube::Config) {
+    if config.cluster_url.scheme_str() == Some("http") {
+        let AuthInfo { impersonate, impersonate_groups, .. } =
+            std::mem::take(&mut config.auth_info);
+        config.auth_info = AuthInfo { impersonate, impersonate_groups, ..AuthInfo::default() };
+    }
+}
+
 /// Checks what the client takes for granted: an address with a scheme and a host, and credentials that fit into a header.
 fn check(config: &kube::Config, files: &[PathBuf]) -> Result<(), Problem> {
     let problem = |what: String| {
@@ -270,4 +283,26 @@ fn broken(files: &[PathBuf], error: &KubeconfigError) -> Error {
         }
     };
     problem.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_go_over_tls_alone() {
+        for (server, has_token) in [("https://h:6443", true), ("http://h:8080", false)] {
+            let mut config = kube::Config::new(server.parse().expect("it is an address"));
+            config.auth_info = AuthInfo {
+                token: Some("secret".into()),
+                username: Some("ana".into()),
+                impersonate: Some("bob".into()),
+                ..AuthInfo::default()
+            };
+            spare_credentials(&mut config);
+            let auth = &config.auth_info;
+            let has = (auth.token.is_some(), auth.username.is_some(), auth.impersonate.is_some());
+            assert_eq!(has, (has_token, has_token, true), "{server}");
+        }
+    }
 }

@@ -160,6 +160,11 @@ impl Failure {
     pub(crate) fn problem(&self, call: Option<&Call<'_>>, place: &Place) -> Problem {
         let context = place.context.as_deref().unwrap_or("none");
         match self {
+            Self::Refused(refusal)
+                if refusal.code == 401 && place.server.starts_with("http://") =>
+            {
+                refusal.problem(call).line("credentials are sent to an https:// address alone")
+            }
             Self::Refused(refusal) => refusal.problem(call),
             Self::Unreachable(cause) => {
                 let what = format!("failed to reach the API server {}", place.server);
