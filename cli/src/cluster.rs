@@ -339,11 +339,13 @@ impl Cluster {
     }
 }
 
-/// The JSON of an answer, or its text where it is none.
+/// The JSON of an answer, which is an object whatever was asked for: a page of something before the server is none.
 fn decoded(bytes: &[u8]) -> Result<Value, Failure> {
-    pages::object(bytes)
-        .or_else(|_| std::str::from_utf8(bytes).map(|text| Value::from(text.to_owned())))
-        .map_err(|e| Failure::Unreadable(e.to_string()))
+    match pages::object(bytes) {
+        Ok(answer) if answer.is_object() => Ok(answer),
+        Ok(_) => Err(Failure::Unreadable("it is no object".to_owned())),
+        Err(error) => Err(Failure::Unreadable(error.to_string())),
+    }
 }
 
 /// Decodes bytes, where they are many on a thread that does nothing else: other answers go on being read meanwhile.
@@ -396,4 +398,24 @@ pub(crate) fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn an_answer_is_an_object() {
+        for (answer, expect) in [
+            (r#"{"kind":"Job"}"#, Ok(())),
+            ("<html>log in first</html>", Err("expected value at line 1 column 1")),
+            ("", Err("EOF while parsing a value at line 1 column 0")),
+            ("[]", Err("it is no object")),
+            ("\"ok\"", Err("it is no object")),
+        ] {
+            let read = decoded(answer.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
+            let why = expect.map_err(|why| format!("the answer cannot be read: {why}"));
+            assert_eq!(read, why, "{answer}");
+        }
+    }
 }
