@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use super::{Bench, DEPLOYMENTS, NAMESPACES, Said};
 
 const CLASSES: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";
+const SCALE_CONFIG_MAPS: &str = "/api/v1/namespaces/kai-scale-adjust/configmaps";
 const CONFIG_MAPS: &str = "/api/v1/namespaces/kai-scheduler/configmaps";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -24,8 +25,15 @@ async fn what_others_use_stays_and_the_rest_goes() -> Result<()> {
         "metadata": {"name": "pg"}, "spec": {"minMember": 1, "queue": "default-queue", "priorityClassName": "train"}});
     let groups = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups";
     bench.send(Method::POST, groups, &group).await?;
+    // What is another's may stand on the second page of a list.
+    for ours in 0..500 {
+        let metadata = json!({"name": format!("a{ours}"),
+            "labels": {"app.kubernetes.io/part-of": "kai-scheduler"}});
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+        bench.send(Method::POST, SCALE_CONFIG_MAPS, &map).await?;
+    }
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mine"}});
-    bench.send(Method::POST, "/api/v1/namespaces/kai-scale-adjust/configmaps", &map).await?;
+    bench.send(Method::POST, SCALE_CONFIG_MAPS, &map).await?;
     keeps_what_is_in_use(&bench).await?;
     waits_for_what_goes(&bench).await?;
     // Told so, it removes that, too.

@@ -48,21 +48,33 @@ pub(super) async fn in_namespace(cluster: &Cluster, namespace: &str) -> Result<U
     for (api_version, kind, plural) in HELD {
         let resource = Resource::new(api_version, kind, plural);
         let call = Call::new("list", &resource).namespace(Some(namespace));
-        // Metadata say enough, and hold no secrets. A kind that is not served has no objects.
-        let page = match cluster.page(&call, &Select::default(), "", true).await {
-            Ok(page) => page,
-            Err(Failure::Refused(refusal)) if refusal.code == 404 => continue,
-            Err(failure) if failure.is_forbidden() => {
-                users.unread.push(plural);
-                continue;
-            }
+        match others(cluster, &call).await {
+            Ok(others) => users.known.extend(others.iter().map(|object| name(kind, object))),
+            Err(failure) if failure.is_forbidden() => users.unread.push(plural),
             Err(failure) => return Err(cluster.explain(&call, &failure)),
-        };
-        let objects = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let others = objects.iter().filter(|object| !is_ours(object));
-        users.known.extend(others.map(|object| name(kind, object)));
+        }
     }
     Ok(users)
+}
+
+/// Objects of a list that are not ours. Metadata say enough, and hold no secrets. A kind that is not served has no
+/// objects.
+async fn others(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<Value>, Failure> {
+    let (mut others, mut next) = (Vec::new(), String::new());
+    loop {
+        let mut page = match cluster.page(call, &Select::default(), &next, true).await {
+            Ok(page) => page,
+            Err(failure) if failure.code() == Some(404) => return Ok(others),
+            Err(failure) => return Err(failure),
+        };
+        if let Some(objects) = page["items"].as_array_mut() {
+            others.extend(objects.drain(..).filter(|object| !is_ours(object)));
+        }
+        page["metadata"]["continue"].as_str().unwrap_or_default().clone_into(&mut next);
+        if next.is_empty() {
+            return Ok(others);
+        }
+    }
 }
 
 fn is_ours(object: &Value) -> bool {
