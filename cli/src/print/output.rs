@@ -493,8 +493,10 @@ pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
 }
 
 fn is_unsafe(c: char) -> bool {
-    let bidi =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let bidi = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
     c.is_control() || bidi || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
@@ -558,6 +560,7 @@ pub(crate) mod tests {
             ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
             ("two\nlines", "two\\nlines"),
             ("\u{202e}gnp.exe", "\\u{202e}gnp.exe"),
+            ("1\u{61c}0", "1\\u{61c}0"),
             ("größe 模型", "größe 模型"),
         ] {
             assert_eq!(clean(text), shown);
