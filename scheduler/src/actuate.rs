@@ -254,3 +254,6 @@ impl Actuator {
 fn until_next_look(waited: Duration) -> Duration {
     (waited / 4).clamp(Duration::from_millis(500), Duration::from_secs(5))
 }
+
+#[cfg(test)]
+mod tests;

@@ -486,3 +486,6 @@ async fn pass<T>(future: impl Future<Output = T>) -> (Duration, T) {
 pub(crate) fn in_turns(config: Config) -> Config {
     Config { action_steps_max: Some(20_000), ..config }
 }
+
+#[cfg(test)]
+mod tests;

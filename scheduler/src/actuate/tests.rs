@@ -1,0 +1,223 @@
+//! Every write says which object it means, by its UID or the version that was read; and what comes of answers.
+
+use std::sync::{Arc, Mutex};
+
+use http::{Method, Request, Response};
+use kai_daemon::lease::{Lease, Manner, Mode};
+use kube::client::Body;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Writes as an API server gets them, each in a line.
+type Sent = Arc<Mutex<Vec<String>>>;
+
+/// Says which object a write means.
+fn line(method: &Method, path: &str, body: &Value) -> String {
+    let uids = ["/metadata/uid", "/preconditions/uid", "/deleteOptions/preconditions/uid"];
+    let uid = uids.iter().find_map(|at| body.pointer(at)?.as_str());
+    let version = body.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+    let guards = [("uid", uid), ("version", version)];
+    let guards = guards.iter().filter_map(|(name, value)| Some(format!(" {name}={}", (*value)?)));
+    format!("{method} {path}{}", guards.collect::<String>())
+}
+
+/// Carries a task out at a server that finds one object wherever it is asked for one, and answers writes with this code.
+async fn carry_out(task: Task, found: Value, code: u16) -> (Option<Outcome>, Vec<String>) {
+    let sent = Sent::default();
+    let server = tower::service_fn({
+        let sent = Arc::clone(&sent);
+        move |request: Request<Body>| {
+            let (sent, found) = (Arc::clone(&sent), found.clone());
+            async move {
+                let (parts, body) = request.into_parts();
+                let (path, is_read) = (parts.uri.path(), parts.method == Method::GET);
+                let body = body.collect_bytes().await?;
+                let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let (code, answer) = match (path.contains("/leases"), is_read) {
+                    (true, true) => {
+                        (404, json!({"reason": "NotFound", "message": "", "code": 404}))
+                    }
+                    (true, false) => (201, body),
+                    (false, true) => (200, found),
+                    (false, false) => {
+                        let line = line(&parts.method, path, &body);
+                        sent.lock().expect("nobody panics with it").push(line);
+                        (code, if code < 300 { body } else { json!({"message": "refused"}) })
+                    }
+                };
+                let answer = Response::builder().status(code).body(Body::from(answer.to_string().into_bytes()));
+                Ok::<_, kube::Error>(answer.expect("it is a response"))
+            }
+        }
+    });
+    let client = Client::new(server, "default");
+    let stop = CancellationToken::new();
+    let mode = Mode::Election { retry: Duration::from_secs(2) };
+    let lease = Lease::new(client.clone(), "ns", "lease", mode);
+    let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
+    let write = Write { client, guard, metrics: Metrics::new("kai"), stop };
+    let outcome = task.carry_out(&write).await;
+    let sent = std::mem::take(&mut *sent.lock().expect("nobody panics with it"));
+    (outcome, sent)
+}
+
+fn evict() -> Evict {
+    Evict {
+        pod: 0,
+        uid: Box::from("u"),
+        namespace: Box::from("ns"),
+        name: Box::from("p"),
+        condition: None,
+        asks_budgets: false,
+        stamp: None,
+    }
+}
+
+fn group(change: GroupChange) -> Task {
+    Task::Group(GroupPatch {
+        group: 0,
+        uid: Box::from("g"),
+        namespace: Box::from("ns"),
+        name: Box::from("g"),
+        version: Box::from("7"),
+        change,
+    })
+}
+
+fn condition() -> Task {
+    Task::Pod(PodCondition {
+        pod: 0,
+        uid: Box::from("u"),
+        namespace: Box::from("ns"),
+        name: Box::from("p"),
+        kind: "PodScheduled",
+        is_true: false,
+        reason: "Unschedulable",
+        message: String::from("it waits"),
+    })
+}
+
+fn volume() -> VolumeGrant {
+    VolumeGrant {
+        namespace: Box::from("ns"),
+        claim: Box::from("disk"),
+        uid: Box::from("u"),
+        node: Box::from("n"),
+        step: VolumeStep::Give(Box::from("pv")),
+    }
+}
+
+/// Compares what is written where an object of the UID `u` and the version 7 is found, and all is taken.
+async fn check(task: Task, expect: &[&str]) {
+    let said = format!("{task:?}");
+    let found = json!({
+        "metadata": {"uid": "u", "resourceVersion": "7", "namespace": "ns", "name": "p"},
+        "spec": {}, "status": {"phase": "Bound"},
+    });
+    let listed = json!({"items": [found]});
+    let found = if matches!(task, Task::Share(ShareTask::Unreserve(_))) { listed } else { found };
+    let (_, sent) = carry_out(task, found, 200).await;
+    assert_eq!(sent, expect, "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_write_says_which_object_it_means() {
+    const POD: &str = "/api/v1/namespaces/ns/pods/p";
+    let pod = |method: &str, rest: &str| format!("{method} {POD}{rest}");
+    check(Task::Evict(evict()), &[&pod("DELETE", " uid=u")]).await;
+    let asks = Evict { asks_budgets: true, ..evict() };
+    check(Task::Evict(asks), &[&pod("POST", "/eviction uid=u")]).await;
+    let target = Target {
+        kind: "PodGroup",
+        namespace: Box::from("ns"),
+        name: Box::from("g"),
+        uid: Box::from("g"),
+    };
+    let says = Evict {
+        condition: Some(String::from("for another")),
+        stamp: Some(Arc::new(EvictionStamp::new(target, 0))),
+        ..evict()
+    };
+    let of_group = |rest: &str| {
+        format!("PATCH /apis/scheduling.run.ai/v2alpha2/namespaces/ns/podgroups/g{rest}")
+    };
+    let expect = [of_group(" uid=g"), pod("PATCH", "/status uid=u"), pod("DELETE", " uid=u")];
+    check(Task::Evict(says), &expect.each_ref().map(String::as_str)).await;
+
+    check(group(GroupChange::Conditions(Vec::new())), &[&of_group("/status version=7")]).await;
+    let annotation = ("kai.scheduler/last-start-timestamp", None);
+    check(group(GroupChange::Annotations(vec![annotation])), &[&of_group(" version=7")]).await;
+    check(condition(), &[&pod("PATCH", "/status uid=u")]).await;
+
+    check(Task::Bind(Bind::of("u", "p", "n")), &[&pod("POST", "/binding uid=u")]).await;
+    let labels = vec![(Box::from("runai-gpu-group"), Some(Box::from("g")))];
+    let bind = Bind { labels, volumes: vec![volume()], ..Bind::of("u", "p", "n") };
+    let expect = [
+        "PATCH /api/v1/persistentvolumes/pv uid=u version=7",
+        &pod("PATCH", " uid=u"),
+        &pod("POST", "/binding uid=u"),
+    ];
+    check(Task::Bind(bind), &expect).await;
+    let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
+    let grant = ClaimGrant { path: path.into(), uid: Box::from("u"), allocation: None };
+    let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n") };
+    let expect = [&*format!("PUT {path}/status uid=u version=7"), &pod("POST", "/binding uid=u")];
+    check(Task::Bind(bind), &expect).await;
+
+    let strip = Strip {
+        pod: 0,
+        uid: Box::from("u"),
+        namespace: Box::from("ns"),
+        name: Box::from("p"),
+        labels: vec![Box::from("runai-gpu-group")],
+        maps: None,
+    };
+    check(Task::Share(ShareTask::Strip(strip)), &[&pod("PATCH", " uid=u version=7")]).await;
+    let place = Place { group: Arc::from("g"), node: Box::default() };
+    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
+    check(Task::Share(ShareTask::Unreserve(unreserve)), &[&pod("DELETE", " uid=u")]).await;
+}
+
+/// Compares what becomes of a task where its writes are refused with some code, and the pod is there.
+async fn check_refused(task: Task, code: u16, expect: &str) {
+    let said = format!("{task:?}");
+    let found = json!({"metadata": {"uid": "u"}, "spec": {}});
+    let (outcome, sent) = carry_out(task, found, code).await;
+    let short = match outcome.expect("it has one") {
+        Outcome::Bound(..) => "bound",
+        Outcome::BindFailed { .. } => "not bound",
+        Outcome::Evicted(..) => "evicted",
+        Outcome::EvictFailed(..) => "not evicted",
+        Outcome::Group { settled, .. } | Outcome::Pod(_, _, settled) => {
+            if settled {
+                "settled"
+            } else {
+                "open"
+            }
+        }
+        Outcome::Shared(_) | Outcome::Lost => "another",
+    };
+    assert_eq!(format!("{short} after {}", sent.len()), expect, "{code}: {said}");
+}
+
+/// Nothing that is lost is done, and nothing that was done is lost.
+#[tokio::test(start_paused = true)]
+async fn refused_writes_are_told_as_what_they_are() {
+    let asks = || Evict { asks_budgets: true, ..evict() };
+    let conditions = || group(GroupChange::Conditions(Vec::new()));
+    let bind = || Task::Bind(Bind::of("u", "p", "n"));
+    for (code, bound, evicted, asked, of_group, of_pod) in [
+        (403, "not bound after 1", "not evicted after 1", "not evicted after 1", "open", "open"),
+        (404, "not bound after 1", "evicted after 1", "not evicted after 1", "open", "settled"),
+        (409, "not bound after 1", "evicted after 1", "not evicted after 1", "settled", "open"),
+        (500, "not bound after 5", "not evicted after 5", "not evicted after 5", "open", "open"),
+    ] {
+        check_refused(bind(), code, bound).await;
+        check_refused(Task::Evict(evict()), code, evicted).await;
+        check_refused(Task::Evict(asks()), code, asked).await;
+        check_refused(conditions(), code, &format!("{of_group} after 1")).await;
+        check_refused(condition(), code, &format!("{of_pod} after 1")).await;
+    }
+}
