@@ -340,3 +340,6 @@ fn queue_status(
 fn body(object: &Object, status: &Value) -> Value {
     json!({"metadata": {"uid": object.uid()}, "status": status})
 }
+
+#[cfg(test)]
+mod tests;

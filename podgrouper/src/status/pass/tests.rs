@@ -1,0 +1,98 @@
+//! Sums of `PodGroup`s, and pauses of statuses that cannot be written.
+
+use http::{Request, Response};
+use kube::client::Body;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::cache::Cache;
+use crate::pod::Pod;
+use crate::status::Usage;
+
+/// A controller whose API server has nothing.
+fn controller() -> Controller {
+    let server = tower::service_fn(|_: Request<Body>| async {
+        Response::builder().status(404).body(Body::empty())
+    });
+    let client = Client::new(server, "default");
+    let (changed, _) = tokio::sync::mpsc::unbounded_channel();
+    let devices = Devices::new(Cache::new(client.clone(), CancellationToken::new(), changed));
+    let metrics = QueueMetrics::new("kai", Vec::new()).expect("the names are valid");
+    Controller::new(client, Arc::default(), devices, Arc::default(), metrics)
+}
+
+/// Adds a pod of the group `n/g` that asks for a core, with some annotations more.
+fn add_pod(controller: &Controller, name: &str, phase: &str, annotations: &[(&str, &str)]) {
+    let mut pod = json!({
+        "metadata": {"namespace": "n", "name": name, "uid": name, "annotations": {"pod-group-name": "g"}},
+        "spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+        "status": {"phase": phase},
+    });
+    for (key, value) in annotations {
+        pod["metadata"]["annotations"][key] = json!(value);
+    }
+    controller.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+}
+
+fn add_class(controller: &Controller, name: &str, value: i64, is_default: bool) {
+    let class = json!({"metadata": {"name": name}, "value": value, "globalDefault": is_default});
+    controller.store.set_class(name, Some(Arc::new(Object::new(class))));
+}
+
+/// What nobody may take back of a group with this spec, and the queue on whose account it is.
+async fn kept(controller: &Controller, spec: Value) -> (Value, Option<Arc<str>>) {
+    let group = Object::new(json!({"metadata": {"namespace": "n", "name": "g"}, "spec": spec}));
+    let mut reads = Reads::new(READS_OF_GROUP_MAX);
+    let sums = controller.sum(&Key::new("n", "g"), Some(&group), &mut reads).await;
+    let (sums, queue) = sums.expect("no claims are to be asked for");
+    (sums.non_preemptible.to_value(), queue)
+}
+
+/// Whoever may be evicted as it was bound may be evicted until it ends: edits of its group come too late.
+#[tokio::test]
+async fn a_pod_that_could_be_evicted_when_it_was_bound_still_can() {
+    let of = |preemptibility: &str| json!({"preemptibility": preemptibility});
+    for (bound_as, expect) in
+        [(value::PREEMPTIBLE, json!({})), (value::NON_PREEMPTIBLE, json!({"cpu": "2"}))]
+    {
+        let controller = controller();
+        add_pod(&controller, "a", "Running", &[]);
+        let bound = [(annotation::BOUND_QUEUE, "q"), (annotation::BOUND_PREEMPTIBILITY, bound_as)];
+        add_pod(&controller, "b", "Running", &bound);
+        let sums = kept(&controller, of(value::NON_PREEMPTIBLE)).await;
+        assert_eq!(sums, (expect, Some(Arc::from("q"))), "{bound_as}");
+    }
+    let controller = controller();
+    let waits = [(annotation::BOUND_PREEMPTIBILITY, value::PREEMPTIBLE)];
+    add_pod(&controller, "waits", "Pending", &waits);
+    add_pod(&controller, "runs", "Running", &[]);
+    let sums = kept(&controller, of(value::NON_PREEMPTIBLE)).await;
+    assert_eq!(sums, (json!({"cpu": "1"}), None), "what has no place was not bound as anything");
+}
+
+#[tokio::test]
+async fn the_default_class_counts_where_that_of_a_group_is_missing() {
+    let controller = controller();
+    add_pod(&controller, "a", "Running", &[]);
+    add_class(&controller, "low", 1, false);
+    let is_kept = async |class: &str| {
+        let (kept, _) = kept(&controller, json!({"priorityClassName": class})).await;
+        kept != json!({})
+    };
+    assert!(!is_kept("gone").await, "without a default it counts as one of training");
+    add_class(&controller, "default", i64::from(priority_class::NON_PREEMPTIBLE_FROM), true);
+    assert!(is_kept("gone").await && is_kept("").await && !is_kept("low").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_fails_again_waits_twice_as_long_up_to_a_minute() {
+    let mut controller = controller();
+    let key = Key::new("n", "g");
+    let waits: Vec<u64> = (0..8)
+        .map(|_| {
+            controller.pause(key.clone());
+            (controller.paused[&key].until - Instant::now()).as_secs()
+        })
+        .collect();
+    assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+}
