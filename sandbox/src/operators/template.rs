@@ -30,9 +30,8 @@ pub(super) fn is_sound(value: &Value) -> bool {
 
 fn is_template_of_something(value: &Value) -> bool {
     let is_map = |value: &Value| value.is_null() || value.is_object();
-    let is_list = |value: &Value| match value {
-        Value::Array(list) => list.iter().all(Value::is_object),
-        other => other.is_null(),
+    let is_list = |value: &Value| {
+        value.is_null() || value.as_array().is_some_and(|list| list.iter().all(Value::is_object))
     };
     let (metadata, spec) = (&value["metadata"], &value["spec"]);
     let maps = [value, metadata, spec, &metadata["labels"], &metadata["annotations"]];

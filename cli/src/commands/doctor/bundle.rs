@@ -205,7 +205,7 @@ impl Names {
 fn is_among(some: &[&str], key: &str) -> bool {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
     let is_below = |one: &&str| domain.strip_suffix(one).is_some_and(|rest| rest.ends_with('.'));
-    some.iter().any(|one| *one == key || *one == domain || is_below(&one))
+    some.iter().any(|one| *one == key || *one == domain || is_below(one))
 }
 
 /// An object without what may be secret; with stand-ins for names where they are asked for.
