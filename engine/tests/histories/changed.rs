@@ -89,7 +89,7 @@ fn a_node_that_grows_is_not_too_small_any_more() {
     assert!(!too_large(&mut world, 1000), "it is as large as the node, which others have");
 }
 
-/// What a queue asks for of GPU memory is asked for by the queue that it hangs below now.
+/// A queue asks for GPU memory on behalf of the queue that it hangs below now.
 #[test]
 fn gpu_memory_that_a_queue_asks_for_goes_with_it() {
     let mut world = world(
@@ -107,7 +107,7 @@ fn gpu_memory_that_a_queue_asks_for_goes_with_it() {
     assert_eq!((share(&world, "a"), share(&world, "b")), (0, 1250));
 }
 
-/// What holds for a queue holds for all below it, however far below.
+/// A rule of a queue holds for all below it, however far below.
 #[test]
 fn a_queue_far_below_one_that_changes_follows_it() {
     let far_below = || {

@@ -46,7 +46,9 @@ async fn carry_out(task: Task, found: Value, code: u16) -> (Option<Outcome>, Vec
                         (code, if code < 300 { body } else { json!({"message": "refused"}) })
                     }
                 };
-                let answer = Response::builder().status(code).body(Body::from(answer.to_string().into_bytes()));
+                let answer = Response::builder()
+                    .status(code)
+                    .body(Body::from(answer.to_string().into_bytes()));
                 Ok::<_, kube::Error>(answer.expect("it is a response"))
             }
         }

@@ -1,4 +1,4 @@
-//! What becomes of writes: who is left out and for how long, and what the engine is told when.
+//! Outcomes of writes: who is left out and for how long, and what the engine is told when.
 
 use kai_engine::{Delta, PodId};
 use serde_json::{Value, json};

@@ -169,7 +169,7 @@ impl Names {
         if is_among(&KNOWN, key) { key.to_owned() } else { self.stand_in(key) }
     }
 
-    /// What stands behind the key of a label.
+    /// The value of a label, by its key.
     fn label(&mut self, key: &str, value: &Value) -> Value {
         if is_among(&TOLD, key) { value.clone() } else { self.each(value) }
     }

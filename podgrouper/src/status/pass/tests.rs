@@ -39,7 +39,7 @@ fn add_class(controller: &Controller, name: &str, value: i64, is_default: bool) 
     controller.store.set_class(name, Some(Arc::new(Object::new(class))));
 }
 
-/// What nobody may take back of a group with this spec, and the queue on whose account it is.
+/// The amounts that nobody may take back of a group with this spec, and the queue on whose account it is.
 async fn kept(controller: &Controller, spec: Value) -> (Value, Option<Arc<str>>) {
     let group = Object::new(json!({"metadata": {"namespace": "n", "name": "g"}, "spec": spec}));
     let mut reads = Reads::new(READS_OF_GROUP_MAX);
