@@ -46,6 +46,7 @@ pub(super) struct Known<'k> {
 /// # Errors
 /// Its pods would be refused, or belong to no group.
 pub(super) fn grouped(object: &Value, known: &Known<'_>) -> Result<Grouped, Problem> {
+    check_pods(object)?;
     let mut work = Grouped::default();
     let family = family(object, known, &mut work.notes);
     let objects: BTreeMap<&str, Arc<Object>> = family
@@ -93,6 +94,19 @@ pub(super) fn grouped(object: &Value, known: &Known<'_>) -> Result<Grouped, Prob
     Ok(work)
 }
 
+/// Refuses work with more pods than a plan has room for, before any is made: a number with a digit too many is a mistake.
+fn check_pods(object: &Value) -> Result<(), Problem> {
+    let sites = manifest::sites(object);
+    let pods = sites.iter().fold(0_u64, |sum, site| sum.saturating_add(site.replicas));
+    if pods <= PODS_MAX {
+        return Ok(());
+    }
+    let name = clean(text(&object["metadata"]["name"]));
+    let what = format!("{name} has {pods} pods: at most {PODS_MAX} are planned for");
+    Err(Problem::new(number::NEVER_FITS, Exit::Refused, what)
+        .fix("lower its parallelism or its replicas"))
+}
+
 fn seconds(at: jiff::Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -108,7 +122,7 @@ fn family(object: &Value, known: &Known<'_>, notes: &mut Vec<String>) -> Vec<Val
     let metadata = &owner["metadata"];
     for site in manifest::sites(object).iter().filter(|site| !site.containers.is_empty()) {
         let template = manifest::as_pod(object, site);
-        for index in 0..site.replicas.min(PODS_MAX) {
+        for index in 0..site.replicas {
             let mut pod = template.clone();
             let name = format!("{}-{}-{index}", text(&metadata["name"]), site.role.to_lowercase());
             pod["apiVersion"] = json!("v1");
