@@ -10,7 +10,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use k8s_openapi::api::coordination::v1::Lease;
+use kai_api::names::{lease, namespace};
+use kube::api::{Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config};
 use proxy::Proxy;
+use serde_json::json;
 use stage::Sandbox;
 
 /// A cluster, and the command through the proxy before it.
@@ -153,4 +159,29 @@ fn a_command_in_a_rank_whose_connection_breaks_is_no_longer_waited_for() {
         assert_eq!(output.status.code(), Some(8), "{words}: {talk}");
         assert!(talk.contains("broke off"), "{words}: {talk}");
     }
+}
+
+/// On a machine that stands still for a while the podgrouper's Lease runs out, and a sandbox goes on all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_outlives_the_lease_of_its_podgrouper() {
+    let world = World::start();
+    let file = Kubeconfig::read_from(&world.kubeconfig).expect("the sandbox wrote it");
+    let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await;
+    let client = Client::try_from(config.expect("it is whole")).expect("it is whole");
+    let leases: Api<Lease> = Api::namespaced(client, namespace::SYSTEM);
+    let theft = json!({"spec": {"holderIdentity": "thief", "leaseDurationSeconds": 1}});
+    let (name, params) = (lease::PODGROUPER, PatchParams::default());
+    leases.patch(name, &params, &Patch::Merge(&theft)).await.expect("it is held");
+    let until = Instant::now() + Duration::from_mins(1);
+    loop {
+        let lease = leases.get(name).await.expect("the sandbox goes on");
+        let holder = lease.spec.and_then(|spec| spec.holder_identity);
+        if holder.is_some_and(|holder| holder != "thief") {
+            break;
+        }
+        assert!(Instant::now() < until, "nobody takes it back");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    world.run("submit job after --gpu 1 --image busybox -- sleep 1");
+    world.run("wait after --for complete --timeout 1m");
 }

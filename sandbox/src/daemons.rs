@@ -82,11 +82,26 @@ pub fn start(server: &Server) -> Result<Daemons, DaemonError> {
     let podgrouper = kai_podgrouper::Args::try_from_words(flags.chain([own]))
         .map_err(|error| DaemonError::Flags(error.to_string()))?;
     let client = account(server, component::PODGROUPER);
-    let token = stop.clone();
-    tasks.spawn(async move {
-        kai_podgrouper::run(podgrouper, client, token).await.map_err(DaemonError::Podgrouper)
-    });
+    tasks.spawn(podgroup(podgrouper, client, stop.clone()));
     Ok(Daemons { stop, tasks })
+}
+
+/// Runs the podgrouper. On a machine that stands still for a while its Lease runs out, upon which it ends, and is started
+/// again as a kubelet would.
+async fn podgroup(
+    args: kai_podgrouper::Args,
+    client: kube::Client,
+    stop: CancellationToken,
+) -> Result<(), DaemonError> {
+    loop {
+        let run = Box::pin(kai_podgrouper::run(args.clone(), client.clone(), stop.clone()));
+        match run.await {
+            Err(lost @ kai_podgrouper::Error::LeaseLost(_)) => {
+                tracing::warn!("the podgrouper starts anew: {lost}");
+            }
+            ended => return ended.map_err(DaemonError::Podgrouper),
+        }
+    }
 }
 
 /// A client with the rights of a `ServiceAccount` in the product's namespace, and no others.

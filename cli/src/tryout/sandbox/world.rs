@@ -99,7 +99,8 @@ impl World {
     /// Waits until a daemon has ended by itself.
     pub(crate) async fn ended(&mut self) -> Error {
         let error: DaemonError = self.daemons.ended().await;
-        failed(error)
+        let what = format!("the sandbox ended: {}", sentence(&error));
+        Problem::new(number::OTHER, Exit::Failure, what).into()
     }
 
     /// Stops everything, the last started first.
