@@ -32,6 +32,7 @@ use crate::{
     watch::Event,
 };
 
+mod begin;
 mod check;
 mod hold;
 mod lists;

@@ -1,6 +1,6 @@
 //! Starting and ending: the parts put together, and taken apart again in order.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use kai_daemon::{
     backoff, clock, connect,
@@ -8,12 +8,11 @@ use kai_daemon::{
     requests,
     serve::{self, Listener},
 };
-use kai_engine::{Cluster, Delta};
+use kai_engine::Delta;
 use kube::{Client, client::ClientBuilder};
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
-    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -21,15 +20,10 @@ use crate::{
     actuate::Actuator,
     bind_requests,
     cel::desk::Desk,
-    dispatch::{Dispatch, GroupWrites},
-    ingest::{Ingest, Kind, Rules, Selector},
-    report::Report,
-    run::{self, Channels, End, Lists, Run, in_turns},
-    serve::{
-        health::Health,
-        metrics::{Metrics, QueueGauges},
-        order,
-    },
+    dispatch::Dispatch,
+    ingest::{Kind, Rules, Selector},
+    run::{self, Channels, End, Run},
+    serve::{health::Health, metrics::Metrics, order},
     server::{
         Write,
         call::{Failure, read},
@@ -316,11 +310,10 @@ impl Shared {
         has_cdi: tokio::sync::watch::Receiver<bool>,
     ) -> Run {
         let args = &self.args;
-        let rules = Rules::new(args);
         let has_pool =
             !args.nodepool_label_key.is_empty() && !args.partition_label_value.is_empty();
         let dispatch = Dispatch {
-            pool: String::from(rules.pool()),
+            pool: String::from(Rules::new(args).pool()),
             pool_label: has_pool.then(|| {
                 (Box::from(&*args.nodepool_label_key), Box::from(&*args.partition_label_value))
             }),
@@ -332,33 +325,10 @@ impl Shared {
             has_hami_core: args.sharing.plugins.has_hami_core,
             has_cdi,
         };
-        let mut cluster = Cluster::default();
-        cluster.apply(Delta::ClaimsServed(devices.are_served));
-        Run {
-            ingest: Ingest::new(rules),
-            cluster,
-            source: self.source.clone(),
-            config: in_turns(self.source.settings(std::iter::empty()).config),
-            dispatch,
-            health: self.health.clone(),
-            gauges: QueueGauges::new(self.metrics.queues.clone()),
-            metrics: self.metrics.clone(),
-            period: args.schedule_period,
-            report: Report::default(),
-            sharing: Sharing::new(args, image),
-            held: Vec::new(),
-            bind_failures: HashMap::new(),
-            writes: GroupWrites::default(),
-            lists: Lists::new(|kind| kind.is_watched(args)),
-            is_told_early: false,
-            cycles: 0,
-            began: Instant::now(),
-            decided: i64::MIN,
-            names_first: None,
-            is_old: false,
-            not_evicted: Vec::new(),
-            evict_failures: HashMap::new(),
-        }
+        let (source, health) = (self.source.clone(), self.health.clone());
+        let mut run = Run::begin(args, source, health, dispatch, Sharing::new(args, image));
+        run.cluster.apply(Delta::ClaimsServed(devices.are_served));
+        run
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::advance;
 
 use super::*;
-use crate::{ingest::Rules, settings::Args};
+use crate::settings::Args;
 
 /// A loop that takes in what is said here, and what it has written.
 struct World {
@@ -18,7 +18,6 @@ impl World {
     /// Two groups, of the pods `a-0`, `a-1` and `b-0`.
     fn new() -> Self {
         let args = Args::default();
-        let metrics = Metrics::new("kai");
         let source = Source::new(&args).expect("no file is read");
         let dispatch = Dispatch {
             pool: "default".into(),
@@ -26,36 +25,16 @@ impl World {
             component: Arc::from("kai-scheduler"),
             announces_evictions: false,
             asks_budgets: false,
-            metrics: metrics.clone(),
+            metrics: Metrics::new("kai"),
             devices_version: "v1",
             has_hami_core: false,
             has_cdi: tokio::sync::watch::channel(false).1,
         };
-        let run = Run {
-            ingest: Ingest::new(Rules::new(&args)),
-            cluster: Cluster::default(),
-            source,
-            config: Config::default(),
-            dispatch,
-            health: Health::default(),
-            gauges: QueueGauges::new(metrics.queues.clone()),
-            metrics,
-            period: Duration::from_mins(1),
-            report: Report::default(),
-            sharing: Sharing::new(&args, None),
-            held: Vec::new(),
-            not_evicted: Vec::new(),
-            evict_failures: HashMap::new(),
-            bind_failures: HashMap::new(),
-            writes: GroupWrites::default(),
-            lists: Lists::new(|_| false),
-            is_told_early: false,
-            cycles: 0,
-            began: Instant::now(),
-            decided: i64::MIN,
-            names_first: None,
-            is_old: false,
-        };
+        let sharing = Sharing::new(&args, None);
+        let mut run = Run::begin(&args, source, Health::default(), dispatch, sharing);
+        run.period = Duration::from_mins(1);
+        // Nothing is listed: objects are told one by one here.
+        run.lists = Lists::new(|_| false);
         let (sender, tasks) = mpsc::unbounded_channel();
         let mut world = Self { run, tasks, sender };
         for group in ["a", "b"] {
@@ -155,7 +134,12 @@ fn not_bound(pod: u32, uid: &str) -> Outcome {
     Outcome::BindFailed { pod, uid, node, reason: String::from("refused"), volumes: Vec::new() }
 }
 
-/// The pause after so many failures in a row, of which up to a half is left out at random.
+/// Checks the pause of a loop in which all but one group have none: see [`check`].
+fn check_pause(world: &mut World, failures: u32) {
+    check(world.pause(), failures);
+}
+
+/// Checks a pause after so many failures in a row, of which up to a half is left out at random.
 fn check(pause: u128, failures: u32) {
     let full = 400 << failures;
     assert!((full / 2..=full).contains(&pause), "{pause} ms after {failures} failures");
@@ -167,16 +151,14 @@ async fn a_group_whose_binds_fail_is_left_out_longer_each_time_until_one_succeed
     for failures in [1, 2, 3] {
         world.not_bound("a-0");
         assert_eq!(world.told(), ["a-0 is not bound", "a is held"]);
-        let pause = world.pause();
-        check(pause, failures);
+        check_pause(&mut world, failures);
         advance(Duration::from_millis(400 << failures)).await;
         assert_eq!(world.told(), ["a is let in"]);
     }
     world.bound("a-1");
     assert_eq!(world.told(), ["a-1 is bound"]);
     world.not_bound("a-0");
-    let pause = world.pause();
-    check(pause, 1);
+    check_pause(&mut world, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -210,8 +192,7 @@ async fn an_eviction_that_fails_is_decided_anew_at_once_and_then_after_pauses() 
     assert_eq!(again(&mut world), ["a-0 is not evicted"]);
     for failures in [1, 2] {
         assert_eq!(again(&mut world), Vec::<String>::new());
-        let pause = world.pause();
-        check(pause, failures);
+        check_pause(&mut world, failures);
         advance(Duration::from_millis(400 << failures)).await;
         assert_eq!(world.told(), ["a-0 is not evicted"]);
         assert_eq!(world.told(), Vec::<String>::new(), "once");
@@ -250,8 +231,7 @@ async fn who_takes_the_number_of_what_is_gone_has_none_of_its_failures() {
     advance(Duration::from_secs(10)).await;
     world.told();
     world.not_bound("c-0");
-    let pause = world.pause();
-    check(pause, 1);
+    check_pause(&mut world, 1);
 }
 
 /// Whoever a write was for may be gone when it ends, and another may have its number.
@@ -331,8 +311,7 @@ async fn a_loop_waits_for_the_first_pause_and_no_longer_than_its_period() {
     assert_eq!(world.pause(), 60_000);
     world.not_bound("a-0");
     world.run.ingest.context.deltas.clear();
-    let first = world.pause();
-    check(first, 1);
+    check_pause(&mut world, 1);
     world.not_evicted("b-0");
     assert_eq!((world.run.wake() - Instant::now()).as_millis(), 0);
     world.run.is_old = true;
@@ -342,8 +321,7 @@ async fn a_loop_waits_for_the_first_pause_and_no_longer_than_its_period() {
     for _ in 0..9 {
         world.not_evicted("b-0");
     }
-    let pause = world.pause();
-    check(pause, 1);
+    check_pause(&mut world, 1);
     world.run.period = Duration::from_millis(100);
     assert_eq!(world.pause(), 100);
     world.run.is_told_early = true;
