@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Options;
 use super::admission::Registry;
+use super::auth::Grants;
 use super::kinds::Kinds;
 use super::log_source::LogSource;
 use super::state::State;
@@ -41,7 +42,10 @@ impl Api {
             store.add_table(kind.table.clone());
         }
         let admission = Arc::new(Registry::new(options.webhooks.clone()));
-        (Self::of(State { store, kinds, admission }, options, stop), written)
+        (
+            Self::of(State { store, kinds, admission, grants: Grants::default() }, options, stop),
+            written,
+        )
     }
 
     /// A server of its own that begins with what this one holds; tokens are not among it.
@@ -55,7 +59,8 @@ impl Api {
         let mut store = state.store.copy(options.watch_events_max, feed);
         store.witness.clone_from(&options.witness);
         let admission = Registry::new(options.webhooks.clone()).again(&store);
-        let state = State { kinds: state.kinds.copy(), admission: Arc::new(admission), store };
+        let (kinds, grants) = (state.kinds.copy(), Grants::default());
+        let state = State { kinds, admission: Arc::new(admission), store, grants };
         (Self::of(state, options, stop), written)
     }
 

@@ -21,7 +21,7 @@ use super::tokens::Holder;
 use super::user::User;
 use super::{accept, read};
 
-pub(crate) use self::rbac::Attributes;
+pub(crate) use self::rbac::{Attributes, Grants};
 pub(crate) use self::review::review;
 
 fn unauthorized() -> Refusal {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::admission::{Asked, Attributes, Registry};
+use super::auth::Grants;
 use super::kinds::Kinds;
 use super::store::Store;
 
@@ -17,6 +18,8 @@ pub(crate) struct State {
     pub(crate) kinds: Kinds,
     /// Webhooks and policies.
     pub(crate) admission: Arc<Registry>,
+    /// Rules of RBAC.
+    pub(crate) grants: Grants,
 }
 
 impl State {

@@ -1,7 +1,7 @@
 //! The user who asks.
 
 /// Somebody who sends requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct User {
     /// The name, for example `system:serviceaccount:ns:name`.
     pub(crate) name: String,

@@ -45,6 +45,7 @@ impl State {
     }
 
     fn notice(&mut self, table: &TableId) {
+        self.grants.notice(table);
         if admission::is_table(table) {
             self.admission = Arc::new(self.admission.again(&self.store));
         }
