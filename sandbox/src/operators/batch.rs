@@ -1,7 +1,8 @@
 //! Job, as kube-controller-manager's job controller runs it.
 //!
-//! Left out: success policies, of failure policies all but `Ignore` by a condition, the delay between retries, and
-//! tracking by finalizers (counts come from the pods that are there, and never fall).
+//! Left out: success policies, of failure policies all but `Ignore` by a condition, the delay before a pod that was deleted or
+//! that has an index with a limit of its own is made again, and tracking by finalizers (counts come from the pods that are
+//! there, and never fall).
 
 mod index;
 
@@ -18,6 +19,9 @@ use index::Indexes;
 
 /// Number of pods that may fail when the Job does not say.
 const BACKOFF_LIMIT: i64 = 6;
+/// Time from the end of the first pod that failed to the next one, twice as long for each more, and the longest.
+const RETRY_SECONDS: i64 = 10;
+const RETRY_SECONDS_MAX: i64 = 600;
 
 /// Reconciles a Job.
 pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
@@ -60,7 +64,10 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
                 wanted - succeeded - to_i64(indexes.failed.len())
             });
         let missing = usize::try_from(parallelism.min(open) - running).unwrap_or(0);
-        actions.extend(create(view, &pods, &indexes, missing));
+        match retry(view, &pods, &indexes).filter(|at| missing > 0 && *at > view.now) {
+            Some(at) => actions.push(Action::Again(at)),
+            None => actions.extend(create(view, &pods, &indexes, missing)),
+        }
         actions.extend(deadline(view).map(Action::Again));
     }
     let ready = to_i64(count(&|pod| active(pod) && is_true(pod, "Ready")));
@@ -72,6 +79,34 @@ pub(super) fn reconcile(view: &View<'_>) -> Vec<Action> {
     indexes.tell(&mut status);
     actions.push(Action::Status(status));
     actions
+}
+
+/// The moment from which pods are made again after those that failed since the last that succeeded.
+///
+/// # Source
+/// `backoff_utils.go` of the job controller.
+fn retry(view: &View<'_>, pods: &[&DynamicObject], indexes: &Indexes) -> Option<Timestamp> {
+    if indexes.has_limit() {
+        return None;
+    }
+    let ended = |wanted: &str| {
+        let pods = pods.iter().filter(move |pod| phase(pod) == wanted && !leaving(pod));
+        pods.filter_map(|pod| end_of(pod)).collect::<Vec<_>>()
+    };
+    let success = ended("Succeeded").into_iter().max().unwrap_or(Timestamp::MIN);
+    let failures: Vec<Timestamp> = ended("Failed").into_iter().filter(|at| *at > success).collect();
+    let last = failures.iter().max()?;
+    let doublings = u32::try_from(failures.len() - 1).unwrap_or(u32::MAX);
+    let factor = 2_i64.checked_pow(doublings).unwrap_or(RETRY_SECONDS_MAX);
+    Some(view.after(*last, RETRY_SECONDS.saturating_mul(factor).min(RETRY_SECONDS_MAX)))
+}
+
+/// The end of a pod: that of its last container, or when it was made where none of them began.
+fn end_of(pod: &DynamicObject) -> Option<Timestamp> {
+    let containers = pod.data["status"]["containerStatuses"].as_array().into_iter().flatten();
+    let ends = containers.filter_map(|one| one["state"]["terminated"]["finishedAt"].as_str());
+    let last = ends.filter_map(|text| text.parse().ok()).max();
+    last.or_else(|| pod.metadata.creation_timestamp.as_ref().map(|time| time.0))
 }
 
 /// Tells whether a pod counts as failed: one that is deleted before it succeeded does too, unless the Job ignores why.
@@ -265,5 +300,45 @@ mod tests {
         check("Failed leaving", &ignoring, true);
         check("Failed leaving disrupted", &ignoring, false);
         check("Running leaving disrupted", &ignoring, false);
+    }
+
+    /// Checks the second from which a pod is made again after pods that ended in these.
+    fn check_retry(pods: &[(&str, i64)], expect: Option<i64>) {
+        let at = |second: i64| Timestamp::from_second(second).expect("a few seconds of 1970");
+        let object =
+            |value: Value| serde_json::from_value::<DynamicObject>(value).expect("an object");
+        let job =
+            object(json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+            "spec": {}}));
+        let ended: Vec<DynamicObject> = pods
+            .iter()
+            .map(|(phase, second)| {
+                let state = json!({"terminated": {"finishedAt": seconds(at(*second))}});
+                object(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+                    "status": {"phase": phase, "containerStatuses": [{"state": state}]}}))
+            })
+            .collect();
+        let children: Vec<&DynamicObject> = ended.iter().collect();
+        let view = View {
+            object: &job,
+            children: children.clone(),
+            others: Vec::new(),
+            now: at(0),
+            pace: 1,
+        };
+        let indexes = Indexes::read(view.spec(), &children);
+        assert_eq!(retry(&view, &children, &indexes), expect.map(at), "{pods:?}");
+    }
+
+    #[test]
+    fn pods_that_fail_one_after_another_are_made_again_ever_later() {
+        check_retry(&[], None);
+        check_retry(&[("Succeeded", 5)], None);
+        check_retry(&[("Failed", 5)], Some(15));
+        check_retry(&[("Failed", 15), ("Failed", 5), ("Running", 3)], Some(35));
+        check_retry(&[("Failed", 5), ("Succeeded", 10), ("Failed", 15)], Some(25));
+        check_retry(&[("Failed", 5), ("Succeeded", 10)], None);
+        let many: Vec<(&str, i64)> = (0..80).map(|second| ("Failed", second)).collect();
+        check_retry(&many, Some(79 + 600));
     }
 }
