@@ -1,6 +1,8 @@
 //! A daemon as a process: its log, its signals, and how it says why it ends.
 
+use std::cell::Cell;
 use std::error::Error;
+use std::panic::{self, AssertUnwindSafe};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +23,32 @@ pub fn filter(directives: &str) -> EnvFilter {
 pub fn log(filter: EnvFilter, json: bool) {
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if json { lines.json().init() } else { lines.init() }
+}
+
+thread_local! {
+    /// The panic of what runs now on this thread is somebody's to catch.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Has a panic on any thread end the process from now on, after it was told: what was left in the middle decides nothing
+/// more, and a new process reads all anew. What [`catching`] runs is left out.
+pub fn end_on_panic() {
+    let tell = panic::take_hook();
+    panic::set_hook(Box::new(move |about| {
+        if IS_CAUGHT.get() {
+            return;
+        }
+        tell(about);
+        std::process::abort();
+    }));
+}
+
+/// Runs what may panic for a reason that is not ours; none where it does.
+pub fn catching<T>(what: impl FnOnce() -> T) -> Option<T> {
+    let before = IS_CAUGHT.replace(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(what)).ok();
+    IS_CAUGHT.set(before);
+    done
 }
 
 /// Makes a token that SIGTERM and SIGINT cancel. A signal that cannot be listened for is logged, and ends the process as

@@ -21,6 +21,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let words = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());
     let args = Args::from_command_line(words);
     start_log(&args);
+    process::end_on_panic();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
     let runtime = match runtime {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
@@ -43,8 +44,18 @@ enum Task {
     Print(&'static str),
 }
 
+/// Has a panic on any thread end the process, after it was told.
+fn end_on_panic() {
+    let tell = panic::take_hook();
+    panic::set_hook(Box::new(move |about| {
+        tell(about);
+        std::process::abort();
+    }));
+}
+
 /// Runs the program with a command line, the program's name first, until a signal ends it.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
+    end_on_panic();
     let words = arguments.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned());
     match task(words) {
         Ok(Task::Exit) => ExitCode::SUCCESS,

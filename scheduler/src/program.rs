@@ -27,6 +27,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         };
     }
     log(&args);
+    process::end_on_panic();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

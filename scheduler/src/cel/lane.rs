@@ -1,11 +1,9 @@
 //! A lane: questions by namespace, which take turns, at a bounded cost each.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use kai_api::fair::Fair;
+use kai_daemon::process::catching;
 
 use crate::cel::{Answer, COST_MAX, Described, Question, Selector, Verdict};
 
@@ -91,11 +89,11 @@ impl Job {
     /// The interpreter may give up on text that an API server takes: that is the fault of the text, not ours.
     fn judge(&mut self, device: &Described, cost_max: u64) -> (Verdict, u64) {
         let Self { expression, selector, .. } = self;
-        let judged = catch_unwind(AssertUnwindSafe(|| {
+        let judged = catching(|| {
             let selector = selector.get_or_insert_with(|| Selector::new(expression));
             selector.judge(device, cost_max)
-        }));
-        judged.unwrap_or_else(|_| {
+        });
+        judged.unwrap_or_else(|| {
             (Verdict::Fault(Arc::from("it cannot be interpreted here")), cost_max)
         })
     }
@@ -131,6 +129,32 @@ mod tests {
             turns += usize::from(verdicts.len() == before);
         }
         panic!("{namespace} was not answered");
+    }
+
+    /// API servers take each of these, and the interpreter panics at some.
+    #[test]
+    fn a_text_at_which_the_interpreter_gives_up_is_its_own_fault() {
+        const TEXTS: &[&str] = &[
+            "quantity(\"1e100\").compareTo(quantity(\"1\")) > 0",
+            "quantity(\"1.5e-2147483648\").isInteger()",
+            "quantity(\"10e2147483647\").sign() > 0",
+            "string(duration(\"2562047h\") + duration(\"2562047h\") + duration(\"2562047h\")) != \"\"",
+            "9223372036854775807 + 1 > 0",
+        ];
+        let judged = thread::Builder::new().stack_size(STACK_BYTES).spawn(|| {
+            let mut lane = Lane::new(QUICK_COST);
+            for (at, text) in TEXTS.iter().enumerate() {
+                lane.add(vec![question("mallory", text, 900 + at)]);
+            }
+            lane.add(vec![question("ana", "device.driver != ''", 990)]);
+            turns_before(&mut lane, "all", TEXTS.len() + 1).0
+        });
+        let verdicts = judged.expect("a thread starts").join().expect("it ends well");
+        let (holds, others): (Vec<_>, Vec<_>) =
+            verdicts.into_iter().partition(|one| *one == Verdict::Holds);
+        assert_eq!(holds.len(), 1, "ana's");
+        let is_no = |one: &Verdict| matches!(one, Verdict::Fails | Verdict::Fault(_));
+        assert!(others.iter().all(is_no), "{others:?}");
     }
 
     /// Whatever others ask, and however much, each of them has one turn before ours, and a turn costs little.
