@@ -32,6 +32,7 @@ pub mod snapshot;
 pub mod usage;
 pub mod watch;
 
+mod short;
 mod start;
 
 pub use settings::{Args, config};

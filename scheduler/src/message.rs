@@ -14,7 +14,10 @@ use kai_engine::{
 };
 use serde_json::{Value, json};
 
-use crate::names::{Names, Number};
+use crate::{
+    names::{Names, Number},
+    short::{DETAILED_BYTES_MAX, MESSAGE_BYTES_MAX, short},
+};
 
 mod detail;
 mod domain;
@@ -90,6 +93,26 @@ impl Told {
     /// # Source
     /// docs/behaviour.md 12.3, job message.
     pub fn text(&self) -> String {
+        self.cut(&self.whole_text())
+    }
+
+    /// Leaves of a text as much as is said.
+    fn cut(&self, text: &str) -> String {
+        let most = if self.is_detailed { DETAILED_BYTES_MAX } else { MESSAGE_BYTES_MAX };
+        short(text, most).into_owned()
+    }
+
+    /// The message of one pod: its own reason where the verdict speaks of it, else the group's.
+    pub fn text_of(&self, pod: u32, of_group: &str) -> String {
+        match &self.pod {
+            Some((number, own)) if *number == pod || self.is_of_each => {
+                self.cut(&format!("{}{own}", self.prefix))
+            }
+            Some(_) | None => String::from(of_group),
+        }
+    }
+
+    fn whole_text(&self) -> String {
         if self.is_detailed {
             let line = |error: &Error| format!("\n{}{}.", error.label, error.message);
             let mut lines: Vec<String> = self.errors.iter().map(line).collect();

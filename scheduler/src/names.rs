@@ -18,6 +18,8 @@ mod maps;
 mod mig;
 mod table;
 
+use crate::short::{NAME_BYTES_MAX, short};
+
 /// The row of an id as the tables here count them.
 pub trait Number {
     /// The row.
@@ -343,9 +345,9 @@ impl Names {
         names
     }
 
-    /// The symbol of a text.
+    /// The symbol of a text, of which no more counts than any name has.
     pub fn symbol(&mut self, text: &str) -> Symbol {
-        Symbol::new(self.symbols.intern(text))
+        Symbol::new(self.symbols.intern(&short(text, NAME_BYTES_MAX)))
     }
 
     /// The text of a name that many have, held once.
@@ -375,12 +377,12 @@ impl Names {
 
     /// The number of a queue, whether it is there or not.
     pub fn queue(&mut self, name: &str) -> QueueId {
-        QueueId::new(self.queues.intern(name))
+        QueueId::new(self.queues.intern(&short(name, NAME_BYTES_MAX)))
     }
 
     /// The number of a topology, whether it is there or not.
     pub fn topology(&mut self, name: &str) -> TopologyId {
-        TopologyId::new(self.topologies.intern(name))
+        TopologyId::new(self.topologies.intern(&short(name, NAME_BYTES_MAX)))
     }
 
     /// The number of a pod, whether it is there or not.

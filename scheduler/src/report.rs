@@ -19,7 +19,7 @@ use crate::{
     actuate::{GroupChange, PodCondition, Record, Task},
     dispatch::{Dispatch, GroupWrites, ReadGroup, group_target, pod_target},
     ingest::Groups,
-    message::{self, Told},
+    message,
     names::Names,
 };
 
@@ -234,15 +234,14 @@ impl Report {
                 let target = group_target(group, names);
                 let said = dispatch.event(target, event::UNSCHEDULABLE, text.clone());
                 tasks.push(Task::Event(said));
-                let of_pod =
-                    |pod: &u32| warning(*pod, pod_message(*pod, told, &text), names, dispatch);
+                let of_pod = |pod: &u32| warning(*pod, told.text_of(*pod, &text), names, dispatch);
                 tasks.extend(pending.iter().map(of_pod));
             }
         }
         // Cluster autoscalers read it.
         if view.object.mark_unschedulable {
             let marks =
-                pending.iter().filter_map(|pod| mark(*pod, pod_message(*pod, told, &text), names));
+                pending.iter().filter_map(|pod| mark(*pod, told.text_of(*pod, &text), names));
             tasks.extend(marks.map(Task::Pod));
         }
         Events { tasks, are_early: false }
@@ -387,16 +386,6 @@ fn remember_marks(tasks: &[Task], names: &mut Names) {
             let message = Box::from(&*mark.message);
             names.pods[mark.pod].edit(|extras| extras.said = Some(message));
         }
-    }
-}
-
-/// Says what is said of a pod: its own reason where the verdict speaks of it, else the group's.
-fn pod_message(pod: u32, told: &Told, text: &str) -> String {
-    match &told.pod {
-        Some((number, own)) if *number == pod || told.is_of_each => {
-            format!("{}{own}", told.prefix)
-        }
-        Some(_) | None => String::from(text),
     }
 }
 

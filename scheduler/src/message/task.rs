@@ -83,10 +83,22 @@ fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
         }
     }
     if !config_maps.is_empty() {
-        let error = format!("Missing required configmaps: [{}]", config_maps.join(" "));
+        let error = format!("Missing required configmaps: [{}]", listed(&config_maps));
         lines.push(line("ConfigMap", &error));
     }
     lines
+}
+
+/// Config maps that a message names.
+const LISTED_MAX: usize = 10;
+
+/// Lists names, of very many the first.
+fn listed(names: &[&str]) -> String {
+    let first = names.iter().take(LISTED_MAX).copied().collect::<Vec<_>>().join(" ");
+    match names.len().saturating_sub(LISTED_MAX) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// Says what is wrong with a volume of a pod, in the words of the Kubernetes filter `VolumeBinding`.

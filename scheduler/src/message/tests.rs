@@ -366,6 +366,31 @@ fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
     );
 }
 
+/// It is kept and written for each pod that waits.
+#[test]
+fn what_is_said_is_short_whatever_names_are_long() {
+    let mut names = world();
+    let long = names.symbol(&"x".repeat(1 << 20));
+    let maps: Vec<Symbol> = (0..10_000).map(|at| names.symbol(&format!("map-{at}"))).collect();
+    let Why::NoRoom(no_room) = no_room(false) else { unreachable!("it is one") };
+    let missing = |all: &[Symbol], of: fn(Symbol) -> Missing| {
+        let misfits = all.iter().map(|one| (Misfit::Missing(of(*one)), 3)).collect();
+        let why = Why::NoRoom(Arc::new(NoRoom { misfits, ..NoRoom::clone(&no_room) }));
+        said(&why, &names).expect("there is something to say")
+    };
+    let told = missing(&maps, Missing::ConfigMap);
+    let text = told.text();
+    assert!(text.contains("map-8 map-9 and 9990 more]"), "{text}");
+    for told in [told, missing(&maps, Missing::Claim), missing(&[long], Missing::Claim)] {
+        let text = told.text();
+        for one in [&text, &told.text_of(0, &text)] {
+            assert!(one.len() <= 4096 + '\u{2026}'.len_utf8(), "{} bytes", one.len());
+        }
+    }
+    let queue = names.queue(&"q".repeat(1 << 20));
+    assert!(names.queue_name(queue.number()).len() < 2048);
+}
+
 #[test]
 fn a_pod_larger_than_every_node() {
     let mut names = world();

@@ -8,6 +8,7 @@ use super::{
     stamps::{changes, left_to_eviction},
     *,
 };
+use crate::message::Told;
 use crate::{actuate::Stamps, message::Error};
 
 fn told(messages: &[&str]) -> Told {
@@ -76,8 +77,8 @@ fn gates_alone_are_no_error() {
 fn the_pods_own_words_have_the_pool_in_front_too() {
     let pod = Some((7, String::from("no node")));
     let told = Told { pod, prefix: String::from("Node-Pool 'p': "), ..told(&["no room"]) };
-    assert_eq!(pod_message(7, &told, "all"), "Node-Pool 'p': no node");
-    assert_eq!(pod_message(8, &told, "all"), "all");
+    assert_eq!(told.text_of(7, "all"), "Node-Pool 'p': no node");
+    assert_eq!(told.text_of(8, "all"), "all");
     assert_eq!(told.text(), "Node-Pool 'p': PodSchedulingErrors: no room.");
 }
 
