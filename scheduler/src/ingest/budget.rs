@@ -32,8 +32,9 @@ impl Budgets {
     /// Takes a budget in.
     pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let version = wire.metadata.resource_version.to_string();
-        let Some(selector) = &wire.spec.selector else {
-            // Without a selector it is no pod's; with an empty one all pods' of its namespace.
+        let selector = wire.spec.selector.as_ref();
+        let Some(selector) = selector.and_then(|one| one.bounded(&mut context.names)) else {
+            // Without a selector, and with one that names too much, it is no pod's; with an empty one all pods' of its namespace.
             self.remove(context, &wire.metadata.key());
             return version;
         };
@@ -46,7 +47,6 @@ impl Budgets {
         });
         row.1 = generation;
         let id = BudgetId::new(row.0);
-        let selector = selector.requirements(&mut context.names);
         for requirement in &selector {
             context.ask_for_pod_label(requirement.key);
         }

@@ -339,7 +339,7 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
 /// A pod that waits and asks for what cannot be understood, counted or compared goes on to wait, and is told why.
 /// `is_over` where the pods of its namespace have too many selectors of namespaces besides.
 fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod, is_over: bool) {
-    let too_much = wishes::cut(&mut facts.shape, facts.namespace);
+    let too_much = wishes::cut(&mut facts.shape, facts.namespace, &constraints(wire).count());
     let too_much = too_much.or_else(|| is_over.then(wishes::too_many_ways));
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
@@ -458,16 +458,20 @@ fn shape(ingest: &mut Ingest, wire: &Wire<'_>) -> Shape {
     let alignment =
         ingest.zones.alignment(context, guaranteed, &spec.containers, &spec.init_containers);
     let mut shape = Shape { request, overhead, gpu, alignment, ..Shape::default() };
-    let constraints = Constraints {
-        namespace: &wire.metadata.namespace,
-        labels: &wire.metadata.labels,
+    constraints(wire).read(context, &mut ingest.namespaces, &mut shape);
+    shape
+}
+
+fn constraints<'w, 'a>(wire: &'w Wire<'a>) -> Constraints<'w, 'a> {
+    let Wire { metadata, spec, .. } = wire;
+    Constraints {
+        namespace: &metadata.namespace,
+        labels: &metadata.labels,
         spread: &spec.topology_spread_constraints,
         node_selector: &spec.node_selector,
         affinity: spec.affinity.as_ref(),
         tolerations: &spec.tolerations,
         containers: &spec.containers,
         init_containers: &spec.init_containers,
-    };
-    constraints.read(context, &mut ingest.namespaces, &mut shape);
-    shape
+    }
 }

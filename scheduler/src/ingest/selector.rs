@@ -11,12 +11,23 @@ use crate::{
 /// The key under which a node's own name can be selected (`matchFields`).
 pub(super) const NAME_KEY: &str = "metadata.name";
 
+/// So many labels, values and namespaces may all selectors of an object name. Names are kept for as long as the process runs,
+/// so that they are counted before they are read.
+pub(super) const NAMED_MAX: usize = 4096;
+
 /// One of its terms has to hold.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeSelector<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
     node_selector_terms: Vec<NodeTerm<'a>>,
+}
+
+impl NodeSelector<'_> {
+    /// Counts what it names.
+    pub(super) fn named(&self) -> usize {
+        self.node_selector_terms.iter().map(NodeTerm::named).sum()
+    }
 }
 
 /// All of it has to hold.
@@ -29,6 +40,14 @@ pub(super) struct NodeTerm<'a> {
     match_fields: Vec<Expression<'a>>,
 }
 
+impl NodeTerm<'_> {
+    /// Counts what it names, and itself.
+    pub(super) fn named(&self) -> usize {
+        let all = self.match_expressions.iter().chain(&self.match_fields);
+        1 + all.map(Expression::named).sum::<usize>()
+    }
+}
+
 #[derive(Deserialize, Default, Debug)]
 #[serde(default)]
 struct Expression<'a> {
@@ -38,6 +57,12 @@ struct Expression<'a> {
     operator: Text<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     values: Vec<Text<'a>>,
+}
+
+impl Expression<'_> {
+    fn named(&self) -> usize {
+        1 + self.values.len()
+    }
 }
 
 /// Holds what labels have to be like.
@@ -70,6 +95,17 @@ pub(super) fn node_term(names: &mut Names, term: &NodeTerm<'_>) -> Vec<Requireme
 }
 
 impl LabelSelector<'_> {
+    /// Counts what it names: labels, and their values.
+    pub(super) fn named(&self) -> usize {
+        let labels = 2 * self.match_labels.iter().count();
+        labels + self.match_expressions.iter().map(Expression::named).sum::<usize>()
+    }
+
+    /// Works out what has to hold for labels; none where that names more than is kept.
+    pub(super) fn bounded(&self, names: &mut Names) -> Option<Vec<Requirement>> {
+        (self.named() <= NAMED_MAX).then(|| self.requirements(names))
+    }
+
     /// Works out what has to hold for labels.
     pub(super) fn requirements(&self, names: &mut Names) -> Vec<Requirement> {
         let mut all = Vec::new();

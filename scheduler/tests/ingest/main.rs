@@ -132,6 +132,50 @@ fn pods_of_a_namespace_select_others_in_so_many_ways() {
     assert_eq!(refused, expect, "{told}");
 }
 
+/// Names are kept for as long as the process runs, and those of a pod that is refused with all others.
+#[test]
+fn what_is_more_than_is_compared_is_not_kept() {
+    let texts = |count: u32| -> Vec<String> { (0..count).map(|at| format!("t{at}")).collect() };
+    let labels: BTreeMap<String, String> =
+        texts(5_000).into_iter().map(|text| (text.clone(), text)).collect();
+    let of = |spec: Value| {
+        json!({ "kind": "Pod", "metadata": { "name": "a", "namespace": "ml", "uid":
+            "00000000-0000-0000-0000-000000000001" }, "spec": spec })
+    };
+    let values = json!([{ "key": "zone", "operator": "In", "values": texts(5_000) }]);
+    let terms = |selector: &str| {
+        json!({ "affinity": { "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [
+            { "topologyKey": "host", selector: { "matchExpressions": values } }] } } })
+    };
+    let keys: Vec<Value> = texts(5_000).iter().map(|key| json!({ "topologyKey": key })).collect();
+    let tolerations: Vec<Value> = texts(5_000).iter().map(|key| json!({ "key": key })).collect();
+    let ports: Vec<Value> = (0..5_000)
+        .map(|at| json!({ "hostPort": 80, "hostIP": format!("10.0.{}.{}", at / 250, at % 250) }))
+        .collect();
+    let claim = json!({ "kind": "PersistentVolumeClaim", "metadata": { "name": "a", "namespace": "ml" },
+        "spec": { "selector": { "matchLabels": labels } } });
+    let budget = json!({ "kind": "PodDisruptionBudget", "metadata": { "name": "a", "namespace": "ml" },
+        "spec": { "selector": { "matchLabels": labels } } });
+    for (object, kept_max) in [
+        (of(json!({ "nodeSelector": labels })), 20),
+        (of(terms("labelSelector")), 20),
+        (of(terms("namespaceSelector")), 20),
+        (of(json!({ "topologySpreadConstraints": keys })), 20),
+        (of(json!({ "tolerations": tolerations })), 300),
+        (of(json!({ "containers": [{ "ports": ports }] })), 300),
+        (claim, 20),
+        (budget, 20),
+    ] {
+        let mut ingest = ingest(&Case::default());
+        let before = ingest.context.names.symbol("before").number();
+        apply(&mut ingest, &object);
+        let kept = ingest.context.names.symbol("after").number() - before;
+        assert!(kept <= kept_max, "{kept} names of {}", &object.to_string()[..150]);
+    }
+    let ways = told(&Case { objects: vec![of(terms("namespaceSelector"))], ..Case::default() });
+    assert!(ways.contains("it has 5002 labels, values and namespaces"), "{ways}");
+}
+
 #[test]
 fn gpus_are_counted_whatever_else_a_pod_names() {
     let named = |from: u32, count: u32, amount| -> BTreeMap<String, &str> {

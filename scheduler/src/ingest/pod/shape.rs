@@ -7,9 +7,12 @@ use crate::{
     ingest::{
         Context,
         namespace::Namespaces,
-        pod::wishes::ELSEWHERE_MAX,
-        request::Container,
-        selector::{LabelSelector, NodeSelector, NodeTerm, effect, node_term, node_terms, symbols},
+        pod::wishes::{ELSEWHERE_MAX, LISTED_MAX},
+        request::{Container, Port},
+        selector::{
+            LabelSelector, NAMED_MAX, NodeSelector, NodeTerm, effect, node_term, node_terms,
+            symbols,
+        },
     },
     server::wire::{Pairs, Text, null_as_default},
 };
@@ -119,8 +122,51 @@ pub(in crate::ingest) struct WireToleration<'a> {
     effect: Text<'a>,
 }
 
+impl WireTerm<'_> {
+    /// Counts what it names, and itself.
+    fn named(&self) -> usize {
+        let selectors = self.namespace_selector.iter().chain(&self.label_selector);
+        1 + self.namespaces.len() + selectors.map(LabelSelector::named).sum::<usize>()
+    }
+}
+
+impl PodAffinity<'_> {
+    fn named(&self) -> usize {
+        let preferred = self.preferred.iter().map(|one| &one.pod_affinity_term);
+        self.required.iter().chain(preferred).map(WireTerm::named).sum()
+    }
+}
+
+impl NodeAffinity<'_> {
+    fn named(&self) -> usize {
+        let preferred = self.preferred.iter().map(|one| one.preference.named());
+        self.required.as_ref().map_or(0, NodeSelector::named) + preferred.sum::<usize>()
+    }
+}
+
+impl WireSpread<'_> {
+    fn named(&self) -> usize {
+        let selector = self.label_selector.as_ref().map_or(0, LabelSelector::named);
+        1 + selector + self.match_label_keys.len()
+    }
+}
+
+/// How much a pod says of where it may go, of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ingest) struct Counts {
+    pub(in crate::ingest) near: usize,
+    pub(in crate::ingest) apart: usize,
+    pub(in crate::ingest) spread: usize,
+    pub(in crate::ingest) preferred_pods: usize,
+    pub(in crate::ingest) preferred_nodes: usize,
+    pub(in crate::ingest) tolerations: usize,
+    pub(in crate::ingest) ports: usize,
+    /// Labels, values and namespaces in all selectors.
+    pub(in crate::ingest) named: usize,
+}
+
 /// Everything of a pod that says where it may go.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::ingest) struct Constraints<'w, 'a> {
     pub(in crate::ingest) namespace: &'w str,
     pub(in crate::ingest) labels: &'w Pairs<'a>,
@@ -133,16 +179,46 @@ pub(in crate::ingest) struct Constraints<'w, 'a> {
 }
 
 impl Constraints<'_, '_> {
-    /// Fills in all of a shape but what it requests.
+    /// Counts it, without keeping any of it.
+    pub(in crate::ingest) fn count(&self) -> Counts {
+        let affinity = self.affinity;
+        let near = affinity.and_then(|all| all.near.as_ref());
+        let apart = affinity.and_then(|all| all.apart.as_ref());
+        let nodes = affinity.and_then(|all| all.nodes.as_ref());
+        let required = |of: Option<&PodAffinity<'_>>| of.map_or(0, |terms| terms.required.len());
+        let preferred = |of: Option<&PodAffinity<'_>>| of.map_or(0, |terms| terms.preferred.len());
+        let of_pods = near.into_iter().chain(apart).map(PodAffinity::named).sum::<usize>();
+        let of_spread = self.spread.iter().map(WireSpread::named).sum::<usize>();
+        Counts {
+            near: required(near),
+            apart: required(apart),
+            spread: self.spread.len(),
+            preferred_pods: preferred(near) + preferred(apart),
+            preferred_nodes: nodes.map_or(0, |nodes| nodes.preferred.len()),
+            tolerations: self.tolerations.len(),
+            ports: self.wire_ports().count(),
+            named: 2 * self.node_selector.iter().count()
+                + nodes.map_or(0, NodeAffinity::named)
+                + of_pods
+                + of_spread,
+        }
+    }
+
+    /// Fills in all of a shape but what it requests. Of what names more than is compared nothing is kept but the first
+    /// tolerations and ports: names are kept for as long as the process runs.
     pub(in crate::ingest) fn read(
         &self,
         context: &mut Context,
         namespaces: &mut Namespaces,
         shape: &mut Shape,
     ) {
-        shape.node_selector = symbols(&mut context.names, self.node_selector);
-        shape.tolerations = self.tolerations.iter().map(|wire| toleration(context, wire)).collect();
+        let tolerations = self.tolerations.iter().take(LISTED_MAX);
+        shape.tolerations = tolerations.map(|wire| toleration(context, wire)).collect();
         shape.ports = self.ports(context);
+        if self.count().named > NAMED_MAX {
+            return;
+        }
+        shape.node_selector = symbols(&mut context.names, self.node_selector);
         shape.spread = self.spread.iter().map(|wire| self.spread(context, wire)).collect();
         let Some(affinity) = self.affinity else { return };
         if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
@@ -199,13 +275,15 @@ impl Constraints<'_, '_> {
             .collect()
     }
 
-    fn ports(&self, context: &mut Context) -> Vec<HostPort> {
+    fn wire_ports(&self) -> impl Iterator<Item = &Port<'_>> {
         let sidecars = self.init_containers.iter().filter(|one| &*one.restart_policy == "Always");
+        let ports = self.containers.iter().chain(sidecars).flat_map(|one| &one.ports);
+        ports.filter(|port| port.on_host != 0)
+    }
+
+    fn ports(&self, context: &mut Context) -> Vec<HostPort> {
         let mut ports = Vec::new();
-        for port in self.containers.iter().chain(sidecars).flat_map(|one| &one.ports) {
-            if port.on_host == 0 {
-                continue;
-            }
+        for port in self.wire_ports().take(LISTED_MAX) {
             let protocol = if port.protocol.is_empty() { "TCP" } else { &*port.protocol };
             let address = if &*port.host_ip == "0.0.0.0" { "" } else { &*port.host_ip };
             ports.push(HostPort {

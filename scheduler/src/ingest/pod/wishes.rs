@@ -6,9 +6,10 @@
 //! # Source
 //! `docs/threats.md`.
 
-use kai_engine::{Holds, PodTerm, Requirement, Shape, Symbol};
+use kai_engine::{PodTerm, Shape, Symbol};
 
-use crate::ingest::namespace::OF_NAMESPACE_MAX;
+use super::shape::Counts;
+use crate::ingest::{namespace::OF_NAMESPACE_MAX, selector::NAMED_MAX};
 
 /// So many terms about other pods, and preferences, of each kind.
 const TERMS_MAX: usize = 64;
@@ -17,14 +18,11 @@ pub(super) const ELSEWHERE_MAX: usize = 8;
 /// So many constraints of topology spread.
 const SPREAD_MAX: usize = 16;
 /// So many tolerations, and host ports.
-const LISTED_MAX: usize = 256;
-/// So many labels, values and namespaces in all that selectors name.
-const NAMED_MAX: usize = 4096;
-
+pub(super) const LISTED_MAX: usize = 256;
 /// Leaves of what a pod says no more than is compared; says what there was too much of.
 ///
 /// Of a pod that has a node the first of each kind count.
-pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol) -> Option<String> {
+pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol, counts: &Counts) -> Option<String> {
     let mut excess = None;
     let mut note = |what: &str, count: usize, most: usize| {
         if count > most && excess.is_none() {
@@ -33,33 +31,21 @@ pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol) -> Option<String> {
             ));
         }
     };
-    note("terms of pod affinity", shape.pod_affinity.len(), TERMS_MAX);
-    note("terms of pod anti-affinity", shape.pod_anti_affinity.len(), TERMS_MAX);
-    note("topology spread constraints", shape.spread.len(), SPREAD_MAX);
-    note("preferred terms about pods", shape.preferred_pods.len(), TERMS_MAX);
-    note("preferred terms about nodes", shape.preferred_nodes.len(), TERMS_MAX);
-    note("tolerations", shape.tolerations.len(), LISTED_MAX);
-    note("host ports", shape.ports.len(), LISTED_MAX);
+    note("terms of pod affinity", counts.near, TERMS_MAX);
+    note("terms of pod anti-affinity", counts.apart, TERMS_MAX);
+    note("topology spread constraints", counts.spread, SPREAD_MAX);
+    note("preferred terms about pods", counts.preferred_pods, TERMS_MAX);
+    note("preferred terms about nodes", counts.preferred_nodes, TERMS_MAX);
+    note("tolerations", counts.tolerations, LISTED_MAX);
+    note("host ports", counts.ports, LISTED_MAX);
     shape.pod_affinity.truncate(TERMS_MAX);
     shape.pod_anti_affinity.truncate(TERMS_MAX);
     shape.spread.truncate(SPREAD_MAX);
     shape.preferred_pods.truncate(TERMS_MAX);
     shape.preferred_nodes.truncate(TERMS_MAX);
-    shape.tolerations.truncate(LISTED_MAX);
-    shape.ports.truncate(LISTED_MAX);
     let elsewhere = cut_elsewhere(shape, own);
     note("terms about pods of other namespaces", elsewhere, ELSEWHERE_MAX);
-    let named = named(shape);
-    note("labels, values and namespaces in its selectors", named, NAMED_MAX);
-    if named > NAMED_MAX {
-        shape.node_selector.truncate(NAMED_MAX);
-        shape.node_affinity.clear();
-        shape.pod_affinity.clear();
-        shape.pod_anti_affinity.clear();
-        shape.spread.clear();
-        shape.preferred_pods.clear();
-        shape.preferred_nodes.clear();
-    }
+    note("labels, values and namespaces in its selectors", counts.named, NAMED_MAX);
     excess
 }
 
@@ -83,25 +69,4 @@ fn cut_elsewhere(shape: &mut Shape, own: Symbol) -> usize {
     shape.pod_affinity.retain(&mut is_kept);
     shape.preferred_pods.retain(|(_, term)| is_kept(term));
     count
-}
-
-/// Counts what all selectors name.
-fn named(shape: &Shape) -> usize {
-    let terms = shape.pod_affinity.iter().chain(&shape.pod_anti_affinity);
-    let terms = terms.chain(shape.preferred_pods.iter().map(|(_, term)| term));
-    let of_term = |term: &PodTerm| term.namespaces.len() + of_all(&term.selector);
-    let nodes =
-        shape.node_affinity.iter().chain(shape.preferred_nodes.iter().map(|(_, term)| term));
-    shape.node_selector.len()
-        + terms.map(of_term).sum::<usize>()
-        + nodes.map(|term| 1 + of_all(term)).sum::<usize>()
-        + shape.spread.iter().map(|spread| of_all(&spread.selector)).sum::<usize>()
-}
-
-fn of_all(requirements: &[Requirement]) -> usize {
-    let values = |requirement: &Requirement| match &requirement.holds {
-        Holds::In(values) | Holds::NotIn(values) => 1 + values.len(),
-        Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => 1,
-    };
-    requirements.iter().map(values).sum()
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use kai_api::quantity::Quantity;
-use kai_engine::{Holds, Missing, Requirement, Storage as Counted, VolumeNodes};
+use kai_engine::{Holds, Missing, Requirement, Storage as Counted, Symbol, VolumeNodes};
 
 use super::{Mount, Needs, Needy};
 use crate::{
@@ -256,10 +256,11 @@ impl Needs {
         let spec = &wire.spec;
         let class = spec.storage_class_name.as_deref().unwrap_or_default();
         let annotations = &meta.annotations;
-        let selector = spec
-            .selector
-            .as_ref()
-            .map_or_else(Vec::new, |selector| selector.requirements(&mut context.names));
+        // One that names too much selects nothing.
+        let nothing = || vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }];
+        let selector = spec.selector.as_ref().map_or_else(Vec::new, |selector| {
+            selector.bounded(&mut context.names).unwrap_or_else(nothing)
+        });
         let form = Form {
             class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
             modes: boxes(&spec.access_modes),
