@@ -11,11 +11,13 @@ pub struct Fair<T> {
     lines: BTreeMap<Arc<str>, VecDeque<T>>,
     /// Tenants that have work, in the order of their turns.
     turns: VecDeque<Arc<str>>,
+    /// The number of all work.
+    count: usize,
 }
 
 impl<T> Default for Fair<T> {
     fn default() -> Self {
-        Self { lines: BTreeMap::new(), turns: VecDeque::new() }
+        Self { lines: BTreeMap::new(), turns: VecDeque::new(), count: 0 }
     }
 }
 
@@ -30,7 +32,9 @@ impl<T> Fair<T> {
         self.line(tenant).push_front(work);
     }
 
+    /// The line of a tenant, for one work more.
     fn line(&mut self, tenant: &Arc<str>) -> &mut VecDeque<T> {
+        self.count += 1;
         let turns = &mut self.turns;
         self.lines.entry(Arc::clone(tenant)).or_insert_with(|| {
             turns.push_back(Arc::clone(tenant));
@@ -43,12 +47,35 @@ impl<T> Fair<T> {
         let tenant = self.turns.pop_front()?;
         let line = self.lines.get_mut(&tenant)?;
         let work = line.pop_front()?;
+        self.count -= 1;
         if line.is_empty() {
             self.lines.remove(&tenant);
         } else {
             self.turns.push_back(Arc::clone(&tenant));
         }
         Some((tenant, work))
+    }
+
+    /// Takes away the first work of the tenant that has the most, and says whose it was.
+    ///
+    /// # Cost
+    /// The tenants that have work.
+    pub fn shed(&mut self) -> Option<(Arc<str>, T)> {
+        let (tenant, _) = self.lines.iter().max_by_key(|(_, line)| line.len())?;
+        let tenant = Arc::clone(tenant);
+        let line = self.lines.get_mut(&tenant)?;
+        let work = line.pop_front()?;
+        self.count -= 1;
+        if line.is_empty() {
+            self.lines.remove(&tenant);
+            self.turns.retain(|one| *one != tenant);
+        }
+        Some((tenant, work))
+    }
+
+    /// Counts the work that waits.
+    pub fn len(&self) -> usize {
+        self.count
     }
 
     /// Tells whether nobody has work.

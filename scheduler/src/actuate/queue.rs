@@ -1,8 +1,9 @@
 //! Describes what waits to be written: what is urgent goes first, and no condition comes after a bind that overtook it.
+//! Namespaces take turns: what is said of the ten thousand pods of one keeps nobody else from being told.
 
-use std::collections::{HashMap, VecDeque};
+use std::{collections::HashMap, sync::Arc};
 
-use kai_api::names::condition;
+use kai_api::{fair::Fair, names::condition};
 
 use super::{Event, GroupPatch, PodCondition, Task, lines::Lines};
 
@@ -24,7 +25,7 @@ const QUIET_STEP: usize = 8;
 /// Lets one quiet write fly beside the urgent ones where so many wait: where binds never pause, what is said of them lags
 /// but does not pile up without end.
 const QUIET_LAG: usize = 4_096;
-/// Events that wait; above this the oldest are dropped, as nothing depends on them.
+/// Events that wait; above this the oldest of the namespace with the most are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
 /// Says what a flight counts against.
@@ -64,10 +65,10 @@ enum Status {
 pub(super) struct Queue {
     urgent: Lines,
     patient: Lines,
-    status: VecDeque<Status>,
+    status: Fair<Status>,
     /// The last that was to be said of those in `status`; none where it is not to be said any more.
     conditions: HashMap<ConditionKey, Option<PodCondition>>,
-    events: VecDeque<Event>,
+    events: Fair<Event>,
     quiet_flights: usize,
     /// Quiet flights that landed since something urgent began.
     quiet_landed: usize,
@@ -80,9 +81,9 @@ impl Default for Queue {
         Self {
             urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX),
             patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX),
-            status: VecDeque::new(),
+            status: Fair::default(),
             conditions: HashMap::new(),
-            events: VecDeque::new(),
+            events: Fair::default(),
             quiet_flights: 0,
             quiet_landed: 0,
             marking: Vec::new(),
@@ -111,14 +112,21 @@ impl Queue {
                     queue.push(task);
                 }
                 Task::Evict(_) | Task::Share(_) => self.urgent.push(task),
-                Task::Group(patch) => self.status.push_back(Status::Group(patch)),
+                Task::Group(patch) => {
+                    let namespace = Arc::from(&*patch.namespace);
+                    self.status.push(&namespace, Status::Group(patch));
+                }
                 Task::Pod(condition) => {
                     let key = (condition.uid.clone(), condition.kind);
+                    let namespace = Arc::from(&*condition.namespace);
                     if self.conditions.insert(key.clone(), Some(condition)).is_none() {
-                        self.status.push_back(Status::Pod(key));
+                        self.status.push(&namespace, Status::Pod(key));
                     }
                 }
-                Task::Event(event) => self.events.push_back(event),
+                Task::Event(event) => {
+                    let namespace = Arc::from(&*event.target.namespace);
+                    self.events.push(&namespace, event);
+                }
             }
         }
         for uid in bound {
@@ -126,8 +134,9 @@ impl Queue {
                 waiting.take_if(|condition| !condition.is_true);
             }
         }
-        let excess = self.events.len().saturating_sub(EVENTS_MAX);
-        self.events.drain(..excess);
+        for _ in EVENTS_MAX..self.events.len() {
+            self.events.shed();
+        }
     }
 
     /// Counts how many quiet ones may fly now.
@@ -159,7 +168,7 @@ impl Queue {
             return None;
         }
         let task = self.next_status();
-        let task = task.or_else(|| self.events.pop_front().map(Task::Event))?;
+        let task = task.or_else(|| self.events.pop().map(|(_, event)| Task::Event(event)))?;
         self.quiet_flights += 1;
         let marks = marked(&task).map(Box::from);
         self.marking.extend(marks.clone());
@@ -168,7 +177,7 @@ impl Queue {
 
     fn next_status(&mut self) -> Option<Task> {
         loop {
-            match self.status.pop_front()? {
+            match self.status.pop()?.1 {
                 Status::Group(patch) => return Some(Task::Group(patch)),
                 Status::Pod(key) => {
                     if let Some(condition) = self.conditions.remove(&key).flatten() {
@@ -307,6 +316,22 @@ mod tests {
         assert_eq!(flying(&mut queue).len(), 0, "one flies already");
         queue.landed(&Haste::Quiet, None);
         assert_eq!(flying(&mut queue).len(), 1, "beside the bind, as so many wait");
+    }
+
+    #[test]
+    fn each_namespace_has_its_turn() {
+        let mut queue = Queue::default();
+        let mut other = mark("other");
+        if let Task::Pod(condition) = &mut other {
+            condition.namespace = Box::from("other");
+        }
+        let mut batch: Vec<Task> = (0..100).map(|number| mark(&number.to_string())).collect();
+        batch.push(other);
+        queue.take(batch);
+        let mut said = flying(&mut queue);
+        queue.landed(&Haste::Quiet, None);
+        said.extend(flying(&mut queue));
+        assert_eq!(said, ["mark 0", "mark other"]);
     }
 
     #[test]
