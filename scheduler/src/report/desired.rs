@@ -1,5 +1,7 @@
 //! Describes what is to be said of a group as it stands, whatever was said before.
 
+use std::collections::BTreeSet;
+
 use kai_api::explanation::Explanation;
 use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
 
@@ -111,8 +113,8 @@ fn stray_pods(strays: &[(PodId, Symbol)], view: View<'_>) -> Vec<(u32, String)> 
 
 /// Lists the pods of a group, but for those whose sub-group it does not have.
 fn members(group: u32, strays: &[(PodId, Symbol)], names: &Names) -> Vec<u32> {
-    let is_stray = |pod: &u32| strays.iter().any(|(stray, _)| stray.number() == *pod);
-    names.groups[group].pods.iter().filter(|pod| !is_stray(pod)).copied().collect()
+    let strays: BTreeSet<u32> = strays.iter().map(|(pod, _)| pod.number()).collect();
+    names.groups[group].pods.iter().filter(|pod| !strays.contains(pod)).copied().collect()
 }
 
 impl Standing {
