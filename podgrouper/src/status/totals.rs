@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 /// Resources that queues are there for: a status always has them.
 const MAIN: [&str; 5] =
     ["cpu", "memory", "ephemeral-storage", resource::NVIDIA_GPU, resource::AMD_GPU];
-/// So many others a status has room for: whoever creates pods may name any number.
+/// So many others a status has room for, and so many are kept of a list beside the instances of GPUs that it names: whoever
+/// creates pods may name any number.
 const SHOWN_MAX: usize = 256;
 
 /// Amounts by resource name; sums saturate instead of overflowing.
@@ -26,10 +27,17 @@ impl std::hash::Hash for Totals {
 }
 
 impl Totals {
-    /// Reads a resource list; an amount that is none is left out.
+    /// Reads a resource list; an amount that is none is left out, and of very many resources the last.
     pub(crate) fn from_value(value: &Value) -> Self {
         let mut totals = Self::default();
+        let (mut instances, mut others) = (0, 0);
         for (name, amount) in value.as_object().into_iter().flatten() {
+            let is_instance = name.starts_with(resource::MIG_PREFIX);
+            let count = if is_instance { &mut instances } else { &mut others };
+            *count += usize::from(!MAIN.contains(&&**name));
+            if *count > SHOWN_MAX && !MAIN.contains(&&**name) {
+                continue;
+            }
             let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
             if let Ok(amount) = Quantity::parse(&text) {
                 totals.0.insert(name.clone(), amount);
@@ -164,5 +172,19 @@ mod tests {
         assert_eq!(shown.as_object().map(Map::len), Some(SHOWN_MAX + 1));
         assert_eq!(shown[resource::NVIDIA_GPU], "8");
         assert_eq!(totals.patch(&shown), None, "what is shown is not written again");
+    }
+
+    #[test]
+    fn so_many_resources_of_a_list_are_kept() {
+        let mut list: Map<String, Value> =
+            (0..1_000).map(|number| (format!("a.example/{number:04}"), json!("1"))).collect();
+        list.extend(
+            [("nvidia.com/mig-1g.5gb", "2"), (resource::NVIDIA_GPU, "8")]
+                .map(|(name, amount)| (name.to_owned(), json!(amount))),
+        );
+        let totals = Totals::from_value(&Value::Object(list));
+        assert_eq!(totals.iter().count(), SHOWN_MAX + 2);
+        assert_eq!(totals.get(resource::NVIDIA_GPU), Some(Quantity::from_value(8)));
+        assert_eq!(totals.get("nvidia.com/mig-1g.5gb"), Some(Quantity::from_value(2)));
     }
 }
