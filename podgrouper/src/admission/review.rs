@@ -15,6 +15,10 @@ const API_VERSION: &str = "admission.k8s.io/v1";
 /// The answer's status code of what is refused, as for everything that one may not do.
 const FORBIDDEN: u16 = 403;
 
+/// So many objects and elements of lists may all versions of an object in a question have: as a tree each takes up to half a
+/// kilobyte, however short it is as text. The largest `PodGroup` has a hundred thousand in two versions.
+pub(super) const ENTRIES_MAX: usize = 200_000;
+
 /// A question that is asked under a path of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hook {
@@ -94,6 +98,9 @@ pub enum Malformed {
     /// It has another version or kind.
     #[error("the body has apiVersion {0:?} and kind {1:?}, want {API_VERSION} AdmissionReview")]
     Kind(String, String),
+    /// It would take more memory than is there for it.
+    #[error("the object has more than {ENTRIES_MAX} entries: leave out what is empty or repeats")]
+    Entries,
     /// It asks about nothing.
     #[error("the AdmissionReview has no request.object")]
     NoObject,
@@ -109,11 +116,19 @@ struct Review {
     request: Option<Request>,
 }
 
+/// Counts the entries of a body, and signs within its texts that look like some.
+pub(super) fn entries(body: &[u8]) -> usize {
+    body.iter().filter(|byte| matches!(byte, b'{' | b',')).count()
+}
+
 /// Reads a question.
 ///
 /// # Errors
-/// It is none, or about nothing.
+/// It is none, or about nothing, or about more than there is memory for.
 pub fn read(body: &[u8]) -> Result<Request, Malformed> {
+    if entries(body) > ENTRIES_MAX {
+        return Err(Malformed::Entries);
+    }
     let review: Review = serde_json::from_slice(body)?;
     if review.api_version != API_VERSION || review.kind != "AdmissionReview" {
         let short = |text: &str| text.chars().take(50).collect::<String>();

@@ -28,7 +28,7 @@ use super::Queues;
 use super::certificate::keeper::Served;
 use super::certificate::provider;
 use super::metrics::{Ending, Metrics};
-use super::review::{Context, Hook, Verdict, answer, read, write};
+use super::review::{Context, ENTRIES_MAX, Hook, Verdict, answer, entries, read, write};
 use super::settings::Settings;
 use crate::error::Error;
 
@@ -164,8 +164,20 @@ async fn converse(
     let _ = connection.await;
 }
 
+/// Memory that questions share.
+#[derive(Clone, Debug)]
+struct Room {
+    /// For bodies, in units.
+    bodies: Arc<Semaphore>,
+    /// For what is read of them, in entries: one question may take it all.
+    entries: Arc<Semaphore>,
+}
+
 fn router(known: &Known) -> Router {
-    let room = Arc::new(Semaphore::new(BODIES_MAX / BODY_UNIT));
+    let room = Room {
+        bodies: Arc::new(Semaphore::new(BODIES_MAX / BODY_UNIT)),
+        entries: Arc::new(Semaphore::new(ENTRIES_MAX)),
+    };
     Hook::ALL.into_iter().fold(Router::new(), |router, hook| {
         let (known, room) = (known.clone(), room.clone());
         let take = move |request: Request| {
@@ -176,7 +188,7 @@ fn router(known: &Known) -> Router {
     })
 }
 
-async fn take(hook: Hook, request: Request, known: &Known, room: Arc<Semaphore>) -> Response {
+async fn take(hook: Hook, request: Request, known: &Known, room: Room) -> Response {
     let began = Instant::now();
     let done = timeout(ANSWER_MAX, handle(hook, request, known, room)).await;
     let (ending, response) = done.unwrap_or_else(|_| {
@@ -187,21 +199,18 @@ async fn take(hook: Hook, request: Request, known: &Known, room: Arc<Semaphore>)
     response
 }
 
-async fn handle(
-    hook: Hook,
-    request: Request,
-    known: &Known,
-    room: Arc<Semaphore>,
-) -> (Ending, Response) {
+async fn handle(hook: Hook, request: Request, known: &Known, room: Room) -> (Ending, Response) {
     let refuse = |status: StatusCode, why: String| {
         let ending = if status.is_client_error() { Ending::Malformed } else { Ending::Late };
         tracing::debug!(webhook = hook.name(), %status, "{why}");
         (ending, (status, why).into_response())
     };
-    let (body, _room) = match receive(request, room).await {
+    let (body, _body_room) = match receive(request, room.bodies).await {
         Ok(received) => received,
         Err((status, why)) => return refuse(status, why),
     };
+    let wanted = u32::try_from(entries(&body).min(ENTRIES_MAX)).unwrap_or(u32::MAX);
+    let _tree_room = room.entries.acquire_many_owned(wanted).await;
     let question = match read(&body) {
         Ok(question) => question,
         Err(error) => return refuse(StatusCode::BAD_REQUEST, error.to_string()),
@@ -356,6 +365,13 @@ mod tests {
             let answer = ask(address, &connector, &head, body).await;
             assert!(answer.contains(expect), "{head} {body}: {answer}");
         }
+        let entries = vec![json!({"name": ""}); ENTRIES_MAX];
+        let many = json!({"request": {"uid": "u", "operation": "CREATE", "object": {"spec":
+            {"containers": [{"env": entries}]}}}})
+        .to_string();
+        let head = format!("POST /mutate--v1-pod HTTP/1.1\r\nContent-Length: {}", many.len());
+        let answer = ask(address, &connector, &head, &many).await;
+        assert!(answer.contains("more than 200000 entries"), "{answer}");
         let large = format!("POST /mutate--v1-pod HTTP/1.1\r\nContent-Length: {}", BODY_MAX + 1);
         let answer = ask(address, &connector, &large, "").await;
         assert!(answer.contains("413"), "{answer}");
