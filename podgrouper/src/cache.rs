@@ -23,7 +23,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use kube::discovery::{Scope, pinned_kind};
 use kube::error::DiscoveryError;
 use serde_json::{Map, Value};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OnceCell, mpsc::UnboundedSender};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -83,6 +83,9 @@ struct Kind {
     /// Namespaces in which an object could be read, and since when that is refused.
     readable: Mutex<HashMap<String, Option<Instant>>>,
 }
+
+/// A kind, or the question of it: all who need it wait for one answer.
+type Asked = Arc<OnceCell<Arc<Kind>>>;
 
 impl Kind {
     /// Notes that an object of a namespace could be read.
@@ -153,7 +156,7 @@ pub(crate) struct Cache {
 struct Shared {
     client: Client,
     stop: CancellationToken,
-    kinds: Mutex<HashMap<Gvk, Arc<Kind>>>,
+    kinds: Mutex<HashMap<Gvk, Asked>>,
     slots: Mutex<Slots>,
     held: Mutex<Held>,
     changed: UnboundedSender<ObjectKey>,
@@ -252,7 +255,7 @@ impl Cache {
     pub(crate) async fn remembered(&self, key: &ObjectKey, part: Part) -> Option<Found> {
         let kind = {
             let kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-            kinds.get(&key.gvk).cloned()
+            kinds.get(&key.gvk).and_then(|asked| asked.get().cloned())
         };
         let slot = self.slot(key);
         let entry = slot.lock().await;
@@ -287,27 +290,35 @@ impl Cache {
     }
 
     async fn kind(&self, gvk: &Gvk) -> Result<Arc<Kind>, kube::Error> {
-        let known = {
-            let kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-            kinds.get(gvk).cloned()
-        };
-        if let Some(kind) = known {
-            return Ok(kind);
-        }
         let wanted = GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
         if !is_segment(&gvk.version) || !(gvk.group.is_empty() || is_segment(&gvk.group)) {
             let unserved = DiscoveryError::MissingKind(format!("{wanted:?}"));
             return Err(kube::Error::Discovery(unserved));
         }
-        let (resource, capabilities) = pinned_kind(&self.shared.client, &wanted).await?;
-        let kind = Arc::new(Kind {
-            resource,
-            is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
-            epoch: Epoch::default(),
-            readable: Mutex::default(),
-        });
-        let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(kinds.entry(gvk.clone()).or_insert(kind).clone())
+        let asked = {
+            let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+            kinds.entry(gvk.clone()).or_default().clone()
+        };
+        let ask = async || {
+            let served = timeout(READ_MAX, pinned_kind(&self.shared.client, &wanted)).await;
+            let served = served.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())));
+            let (resource, capabilities) = served?;
+            Ok(Arc::new(Kind {
+                resource,
+                is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
+                epoch: Epoch::default(),
+                readable: Mutex::default(),
+            }))
+        };
+        let kind = asked.get_or_try_init(ask).await.cloned();
+        if kind.is_err() {
+            // Users name kinds that nobody serves: such a question is not kept for longer than somebody waits for its answer.
+            let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+            kinds.retain(|of, asked| {
+                asked.initialized() || Arc::strong_count(asked) > 1 + usize::from(of == gvk)
+            });
+        }
+        kind
     }
 
     fn api(&self, kind: &Kind, namespace: &str) -> Api<DynamicObject> {
