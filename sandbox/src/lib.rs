@@ -6,3 +6,6 @@ pub mod nodes;
 pub mod operators;
 pub mod server;
 pub mod streams;
+
+/// Has a process end with a panic of any of its daemons.
+pub use kai_daemon::process::end_on_panic;

@@ -28,6 +28,7 @@ mod defaults;
 mod delete;
 mod discovery;
 mod fields;
+mod grants;
 mod kinds;
 mod kubeconfig;
 mod limits;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Options;
 use super::admission::Registry;
-use super::auth::Grants;
+use super::grants::Grants;
 use super::kinds::Kinds;
 use super::log_source::LogSource;
 use super::state::State;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::api::Api;
 use super::decode::text_to_value;
+use super::grants::Attributes;
 use super::object;
 use super::refusal::{ApiResult, Cause, Refusal};
 use super::reply::{self, Reply};
@@ -21,7 +22,6 @@ use super::tokens::Holder;
 use super::user::User;
 use super::{accept, read};
 
-pub(crate) use self::rbac::{Attributes, Grants};
 pub(crate) use self::review::review;
 
 fn unauthorized() -> Refusal {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::admission::{Asked, Attributes, Registry};
-use super::auth::Grants;
+use super::grants::Grants;
 use super::kinds::Kinds;
 use super::store::Store;
 

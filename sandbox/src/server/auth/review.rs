@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::rbac::{self, Attributes};
+use super::rbac;
 use crate::server::accept;
 use crate::server::api::Api;
 use crate::server::decode::text_to_value;
+use crate::server::grants::Attributes;
 use crate::server::object;
 use crate::server::refusal::{ApiResult, Refusal};
 use crate::server::reply::{self, Reply};
