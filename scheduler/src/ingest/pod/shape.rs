@@ -7,7 +7,6 @@ use crate::{
     ingest::{
         Context,
         namespace::Namespaces,
-        pod::wishes::{ELSEWHERE_MAX, LISTED_MAX},
         request::{Container, Port},
         selector::{
             LabelSelector, NAMED_MAX, NodeSelector, NodeTerm, effect, node_term, node_terms,
@@ -16,6 +15,11 @@ use crate::{
     },
     server::wire::{Pairs, Text, null_as_default},
 };
+
+/// So many terms about pods of other namespaces, of all kinds: every pod of those has to be compared with them.
+pub(super) const ELSEWHERE_MAX: usize = 8;
+/// So many tolerations, and host ports.
+pub(super) const LISTED_MAX: usize = 256;
 
 /// `spec.affinity`.
 #[derive(Deserialize, Default, Debug)]
@@ -151,7 +155,7 @@ impl WireSpread<'_> {
     }
 }
 
-/// How much a pod says of where it may go, of each kind.
+/// Counts of what a pod says of where it may go, by kind.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ingest) struct Counts {
     pub(in crate::ingest) near: usize,

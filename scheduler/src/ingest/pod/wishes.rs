@@ -8,17 +8,13 @@
 
 use kai_engine::{PodTerm, Shape, Symbol};
 
-use super::shape::Counts;
+use super::shape::{Counts, ELSEWHERE_MAX, LISTED_MAX};
 use crate::ingest::{namespace::OF_NAMESPACE_MAX, selector::NAMED_MAX};
 
 /// So many terms about other pods, and preferences, of each kind.
 const TERMS_MAX: usize = 64;
-/// So many terms about pods of other namespaces, of all kinds: every pod of those has to be compared with them.
-pub(super) const ELSEWHERE_MAX: usize = 8;
 /// So many constraints of topology spread.
 const SPREAD_MAX: usize = 16;
-/// So many tolerations, and host ports.
-pub(super) const LISTED_MAX: usize = 256;
 /// Leaves of what a pod says no more than is compared; says what there was too much of.
 ///
 /// Of a pod that has a node the first of each kind count.
