@@ -6,7 +6,7 @@ use crate::{Context, Exit, command, completion, run};
 
 /// Runs the plugin with a command line, the program's name first.
 pub fn main(argv: Vec<OsString>) -> ExitCode {
-    kai_daemon::process::end_on_panic();
+    kai_sandbox::end_on_panic();
     let mut context = Context::process();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -295,14 +295,12 @@ impl Cache {
             let unserved = DiscoveryError::MissingKind(format!("{wanted:?}"));
             return Err(kube::Error::Discovery(unserved));
         }
-        let asked = {
-            let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-            kinds.entry(gvk.clone()).or_default().clone()
-        };
+        let kinds = || self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = kinds().entry(gvk.clone()).or_default().clone();
         let ask = async || {
             let served = timeout(READ_MAX, pinned_kind(&self.shared.client, &wanted)).await;
-            let served = served.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())));
-            let (resource, capabilities) = served?;
+            let (resource, capabilities) =
+                served.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))?;
             Ok(Arc::new(Kind {
                 resource,
                 is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
@@ -313,8 +311,7 @@ impl Cache {
         let kind = asked.get_or_try_init(ask).await.cloned();
         if kind.is_err() {
             // Users name kinds that nobody serves: such a question is not kept for longer than somebody waits for its answer.
-            let mut kinds = self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-            kinds.retain(|of, asked| {
+            kinds().retain(|of, asked| {
                 asked.initialized() || Arc::strong_count(asked) > 1 + usize::from(of == gvk)
             });
         }
