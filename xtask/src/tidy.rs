@@ -7,6 +7,7 @@ mod chance;
 mod dependencies;
 mod documents;
 mod layers;
+mod panics;
 mod prose;
 mod signatures;
 mod source;
@@ -45,6 +46,7 @@ const RULES: &[Rule] = &[
     source::median_length,
     source::forbidden_words,
     chance::chance,
+    panics::panics,
     layers::layers,
     signatures::tuples,
     signatures::riddles,
@@ -121,6 +123,9 @@ mod tests {
         let choice = concat!("tokio::select", "! {\n    x = y => {}\n}");
         check(chance::chance, "daemon/src/x.rs", choice, &["daemon/src/x.rs:1"]);
         check(chance::chance, "daemon/src/clock.rs", choice, &[]);
+        let aborts = "[profile.release]\npanic = \"abort\"\n";
+        check(panics::panics, "Cargo.toml", aborts, &["Cargo.toml:2"]);
+        check(panics::panics, "Cargo.toml", "[profile.release]\npanic = \"unwind\"\n", &[]);
         let many = concat!("use tokio::sync::", "watch;");
         check(chance::chance, "sandbox/src/x.rs", many, &["sandbox/src/x.rs:1"]);
         check(chance::chance, "scheduler/src/x.rs", many, &[]);

@@ -152,7 +152,7 @@ struct Run<'l> {
 
 /// Texts that end the part before an expression, and that begin the part after one.
 const BEFORE: &[&str] = &[" = ", "=> ", "if ", "&& ", "|| ", "| ", ", "];
-const AFTER: &[&str] = &[" {", ";", ",", ")", " && ", " || "];
+const AFTER: &[&str] = &[" else {", " {", " =>", ";", ",", ")", " && ", " || "];
 
 /// Code that is one of two texts, whichever a variable of the environment says. Statements are chosen as they are; of lines
 /// that differ in an expression, the expression.
@@ -201,6 +201,10 @@ fn choice(bug: &str, old: &[&str], new: &[&str]) -> Result<String> {
 
 /// Tells whether a text has something, and ends all that it begins.
 fn is_whole(text: &str) -> bool {
+    // The rest of a `let`, or a guard with its arm.
+    if text.trim_end().ends_with("else") || text.contains(" => ") && !text.contains('{') {
+        return false;
+    }
     let mut depth = 0_i32;
     for letter in text.chars() {
         depth += match letter {
@@ -239,6 +243,12 @@ mod tests {
             "let x = f(a >= b);",
             "let x = (if ON { f(a >= b) } else { f(a <= b) });",
         );
+        check(
+            "let Some(a) = b else { return };",
+            "let Some(a) = c else { return };",
+            "let Some(a) = (if ON { c } else { b }) else { return };",
+        );
+        check("x if a => f(),", "x if b => f(),", "x if (if ON { b } else { a }) => f(),");
         check("    x = 1;", "    y = 2;", "    if ON { y = 2; } else { x = 1; }");
         check("(A, f(\"\"), b)", "(A, f(\"\"), c)", "(A, f(\"\"), (if ON { c } else { b }))");
     }

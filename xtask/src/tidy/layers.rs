@@ -45,6 +45,7 @@ const TABLE: &[Row] = &[
     Row {
         folder: "scheduler/src",
         order: &[
+            "short",
             "cel",
             "names",
             "serve",
