@@ -88,3 +88,26 @@ impl<T> Fair<T> {
         self.lines.get_mut(tenant)?.back_mut()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Fair;
+
+    #[test]
+    fn who_has_most_loses_the_oldest_first() {
+        let mut fair = Fair::default();
+        for (tenant, work) in [("a", 1), ("b", 2), ("b", 3), ("b", 4), ("a", 5)] {
+            fair.push(&Arc::from(tenant), work);
+        }
+        let shed: Vec<i32> =
+            std::iter::repeat_with(|| fair.shed()).take(2).flatten().map(|it| it.1).collect();
+        assert_eq!((&*shed, fair.len()), (&[2, 3][..], 3), "b has as many as a only then");
+        let order: Vec<i32> = std::iter::from_fn(|| fair.pop()).map(|it| it.1).collect();
+        assert_eq!(order, [1, 4, 5]);
+        fair.push(&Arc::from("c"), 6);
+        assert_eq!(fair.shed().map(|it| it.1), Some(6));
+        assert!(fair.is_empty() && fair.len() == 0 && fair.pop().is_none());
+    }
+}
