@@ -229,7 +229,11 @@ pub(super) async fn list_in(
     kind: &str,
     namespace: &str,
 ) -> Result<Vec<DynamicObject>> {
-    Ok(api(client, kind, Some(namespace))?.list(&ListParams::default()).await?.items)
+    match api(client, kind, Some(namespace))?.list(&ListParams::default()).await {
+        // No story has defined it.
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+        found => Ok(found?.items),
+    }
 }
 
 /// An object by its name, of the namespace `default` or else of a tenant's.

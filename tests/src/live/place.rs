@@ -22,7 +22,7 @@ pub enum Place {
 }
 
 /// Kinds that scenarios make, dependants first.
-const KINDS: [&str; 21] = [
+const KINDS: [&str; 22] = [
     "Job",
     "Pod",
     "ResourceClaim",
@@ -43,6 +43,7 @@ const KINDS: [&str; 21] = [
     "ConfigMap",
     "DailyRecord",
     "Event",
+    "NodeResourceTopology",
     "Node",
 ];
 
