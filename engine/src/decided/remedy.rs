@@ -286,3 +286,28 @@ impl NoRoom {
         remedies
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Symbol, Why};
+    use crate::decided::plan::Unready;
+
+    /// Sub-groups as the pods that they need, have, and have gated.
+    fn check(sub_groups: &[[u32; 3]], expect: u16) {
+        let unready = |[min, alive, gated]: &[u32; 3]| Unready {
+            sub_group: Symbol::EMPTY,
+            min: *min,
+            alive: *alive,
+            gated: *gated,
+        };
+        let why = Why::NotReady(sub_groups.iter().map(unready).collect());
+        assert_eq!(why.code(), Some(expect), "{sub_groups:?}");
+    }
+
+    #[test]
+    fn gates_are_blamed_where_no_pod_is_missing() {
+        check(&[[2, 2, 1]], 1208);
+        check(&[[2, 1, 0]], 1207);
+        check(&[[2, 2, 1], [2, 1, 0]], 1207);
+    }
+}

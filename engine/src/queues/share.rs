@@ -385,3 +385,38 @@ fn participant(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> Part
         uid: facts.uid,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{GPU_MILLI, Limit, Participant, Timestamp, divide};
+
+    /// A queue without a quota that asks for so many GPUs, with its weight and past use.
+    fn participant(gpus: i64, weight: u64, usage_micro: u64) -> Participant {
+        Participant {
+            quota: Limit::of(0),
+            limit: Limit::UNLIMITED,
+            weight,
+            usage_micro,
+            requested: gpus * GPU_MILLI,
+            priority: 100,
+            created: Timestamp(0),
+            uid: 0,
+        }
+    }
+
+    fn check(gpus: i64, participants: &[Participant], expect: &[i64]) {
+        let (shares, _) = divide(gpus * GPU_MILLI, GPU_MILLI, 1000, participants);
+        let shares: Vec<i64> = shares.iter().map(|share| share / GPU_MILLI).collect();
+        assert_eq!(shares, expect, "{participants:?}");
+    }
+
+    /// The weight of a queue at its limit is none of those that past use is weighed against.
+    #[test]
+    fn a_queue_at_its_limit_leaves_the_others_their_parts() {
+        let (rested, busy) = (participant(10, 1, 0), participant(10, 1, 300_000));
+        check(9, &[rested, busy], &[5, 4]);
+        let one = Limit::of(GPU_MILLI);
+        let full = Participant { quota: one, limit: one, ..participant(9, 2, 0) };
+        check(10, &[rested, busy, full], &[5, 4, 1]);
+    }
+}

@@ -181,3 +181,19 @@ fn gpu_memory_is_no_part_of_gpus_that_are_gone() {
     assert_eq!(decide(&mut world, 1000), ["idle"]);
     assert_eq!(share(&world), 1250);
 }
+
+/// A node that takes the number of one that is gone has all of its GPUs to open for sharing.
+#[test]
+fn gpus_that_were_set_aside_are_gone_with_their_node() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 1, set_aside: 1 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { half: { queue: q, gpus: 0.5 } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    let id = node(&world, "node0");
+    let facts = Box::new(world.facts.nodes[&id].clone());
+    world.tell(Delta::NodeGone(id));
+    world.tell(Delta::Node(id, facts));
+    assert_eq!(decide(&mut world, 1000), ["place half on node0/0"]);
+}

@@ -226,3 +226,17 @@ fn a_counter_that_holds_more_places_who_waited_for_it() {
     world.tell(Delta::Counter(slots, 2));
     assert_eq!(decide(&mut world, 1000), ["place one1 on node0[gpu-1]"]);
 }
+
+/// Of two classes that stand in for one resource the second goes on once the first is gone.
+#[test]
+fn a_class_that_is_gone_takes_no_other_along() {
+    let mut world = world(
+        "nodes: { node0: { cpu: 8, devices: { b: 1 } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         device_classes: { a: { backs: example.com/x }, b: { backs: example.com/x } }",
+    );
+    let a = world.names.device_class("a");
+    world.tell(Delta::DeviceClassGone(a));
+    add(&mut world, "groups: { one: { queue: q, resources: { example.com/x: 1 } } }");
+    assert_eq!(decide(&mut world, 0), ["place one on node0[b-0]"]);
+}

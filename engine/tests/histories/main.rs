@@ -12,7 +12,9 @@ use kai_sim::{
     world::{START, World},
 };
 
+mod barred;
 mod changed;
+mod choices;
 mod claimed;
 mod leaving;
 mod proofs;
@@ -20,7 +22,9 @@ mod repeated;
 mod resumed;
 mod rounds;
 mod shared_turns;
+mod shares;
 mod told_wrong;
+mod verdicts;
 mod wishes;
 
 /// Builds a world from a text in the scenario language; the name of the test is its title.

@@ -138,3 +138,20 @@ fn minimum_runtimes_keep_others_until_the_first_is_over() {
     });
     assert_eq!(runtimes.collect::<Vec<_>>(), [(2, 4 * 60_000)]);
 }
+
+/// MIG instances that are free on several nodes are GPUs for a pod that needs some of them on one.
+#[test]
+fn free_instances_of_several_nodes_may_be_brought_together() {
+    let mig = "mig: { instances: { nvidia.com/mig-1g.5gb: 2 } }";
+    let one = "queue: q, mig: { nvidia.com/mig-1g.5gb: 1 }";
+    let mut world = world(&format!(
+        "nodes: {{ node0..1: {{ {mig} }} }}\n\
+         queues: {{ q: {{ quota: unlimited }} }}\n\
+         groups:\n\
+         \x20 r0: {{ {one}, on: node0 }}\n\
+         \x20 r1: {{ {one}, on: node1 }}\n\
+         \x20 two: {{ queue: q, mig: {{ nvidia.com/mig-1g.5gb: 2 }} }}"
+    ));
+    let moved = decide(&mut world, 0);
+    assert!(moved[0].ends_with("for two consolidation"), "{moved:?}");
+}

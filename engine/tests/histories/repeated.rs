@@ -406,3 +406,46 @@ fn an_eviction_makes_no_room_under_a_limit_above_before_the_pod_is_gone() {
     gone(&mut world, &["low"]);
     assert_eq!(decide(&mut world, 2000), ["place high on node1"]);
 }
+
+/// A group whose pods were moved goes first while they are expected back, and not ever after.
+#[test]
+fn a_moved_pod_that_comes_late_has_no_turn_before_others() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 }, node1: { gpus: 1 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 moved: { queue: q, gpus: 1, on: node0 }\n\
+         \x20 large: { queue: q, gpus: 2, priority: 75 }",
+    );
+    assert_eq!(decide(&mut world, 0)[0], "evict moved from node0 for large consolidation");
+    gone(&mut world, &["moved"]);
+    assert_eq!(decide(&mut world, 1000), ["place large on node0"]);
+    add(&mut world, "queues: { other: {} }");
+    assert_eq!(decide(&mut world, 599_000), ["idle"]);
+    add(
+        &mut world,
+        "groups: { moved: { queue: q, gpus: 1 }, highest: { queue: q, gpus: 1, priority: 90 } }",
+    );
+    assert_eq!(decide(&mut world, 600_000), ["place highest on node1"]);
+}
+
+/// A budget counts the pods that run: that one leaves which did not run yet takes nothing of it.
+#[test]
+fn a_pod_that_never_ran_spends_no_budget() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         budgets: { keep: { allowed: 1, labels: { app: web } } }\n\
+         groups:\n\
+         \x20 starts: { queue: q, gpus: 1, priority: 40, labels: { app: web }, on: node0, state: bound }\n\
+         \x20 runs: { queue: q, gpus: 1, labels: { app: web }, on: node0 }\n\
+         \x20 high: { queue: q, gpus: 1, priority: 75 }",
+    );
+    let first = decide(&mut world, 0);
+    assert!(first[0].starts_with("evict starts from node0 for high"), "{first:?}");
+    gone(&mut world, &["starts"]);
+    assert_eq!(decide(&mut world, 1000), ["place high on node0"]);
+    add(&mut world, "groups: { higher: { queue: q, gpus: 1, priority: 75 } }");
+    let second = decide(&mut world, 2000);
+    assert!(second[0].starts_with("evict runs from node0 for higher"), "{second:?}");
+}

@@ -217,6 +217,8 @@ mod tests {
         // One resource needs one zone and the other two.
         check(Restricted, &two, &[[6, 1]], None);
         check(Restricted, &two, &[[9, 0]], None);
+        // One zone is enough for each resource, and it is the second one.
+        check(Restricted, &[[4, 1], [16, 1]], &[[8, 1]], Some("1:cpu8 1:gpu1"));
         check(BestEffort, &two, &[[6, 1]], Some("0:cpu4 1:cpu2 0:gpu1"));
         check(BestEffort, &[[1, 0], [4, 0]], &[[4, 0]], Some("1:cpu4"));
         check(BestEffort, &two, &[[9, 0]], Some("0:cpu4 1:cpu4"));
