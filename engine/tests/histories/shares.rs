@@ -71,7 +71,7 @@ fn departments_that_dispute_are_told_as_such() {
 fn what_a_group_needs_goes_apart_from_what_it_has_besides() {
     let mut world = world(
         "nodes: { node0: { gpus: 3 } }\n\
-         queues: { rich: { quota: 2 }, poor: { quota: 3 } }\n\
+         queues: { rich: { quota: 2 }, poor: { quota: 3, priority: 200 } }\n\
          groups:\n\
          \x20 gang: { queue: rich, gpus: 1, pods: 3, min: 2, on: node0*3 }\n\
          \x20 large: { queue: poor, gpus: 3 }",
