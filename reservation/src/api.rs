@@ -194,8 +194,24 @@ fn judge(status: u16, what: &str) -> Trouble {
 }
 
 #[cfg(test)]
+impl Client {
+    /// A client with the account in `tests/account`, of a server that nobody reaches.
+    pub(crate) fn unreachable() -> Self {
+        let account = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/account");
+        let pod = Identity { namespace: String::from("ns"), name: String::from("r"), uid: None };
+        Self::new("127.0.0.1:1", &account, pod).expect("its certificates can be read")
+    }
+}
+
+#[cfg(test)]
 mod tests {
-    use super::{Trouble, judge};
+    use super::{Client, Trouble, judge};
+
+    /// A file ends with a newline, and no header may have one.
+    #[test]
+    fn the_token_is_sent_without_the_end_of_its_file() {
+        assert_eq!(Client::unreachable().bearer(), Ok(String::from("Bearer abc")));
+    }
 
     #[test]
     fn what_may_pass_is_tried_again() {

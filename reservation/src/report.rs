@@ -89,6 +89,17 @@ fn insist<T>(
 mod tests {
     use super::*;
 
+    /// Whatever stands there by the second read, the device is the one that was found.
+    #[test]
+    fn only_its_own_device_counts_as_written() {
+        for (device, is_written) in [(None, false), (Some("GPU-b"), false), (Some("GPU-a"), true)] {
+            let (uid, version) = (String::from("u"), String::from("1"));
+            let own = Own { uid, version, device: device.map(String::from) };
+            let written = write(&Client::unreachable(), &own, "GPU-a");
+            assert_eq!(written.is_ok(), is_written, "{device:?}: {written:?}");
+        }
+    }
+
     #[test]
     fn waits_double_up_to_the_longest() {
         let (mut waits, mut left) = (Vec::new(), 9);
