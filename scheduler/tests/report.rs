@@ -83,6 +83,16 @@ impl World {
         tasks
     }
 
+    /// Gives all that is written of a group so long after the beginning, one write after the other.
+    fn all_of(&mut self, group: u32, milliseconds: i64) -> Vec<&'static str> {
+        let mut all = Vec::new();
+        loop {
+            let written = self.tasks(group, milliseconds).iter().find_map(kind_of);
+            let Some(written) = written else { return all };
+            all.push(written);
+        }
+    }
+
     /// Decides, and returns what is written of groups so long after the beginning.
     fn written(&mut self, milliseconds: i64) -> Vec<&'static str> {
         let plan = self.decided(milliseconds);
@@ -90,15 +100,17 @@ impl World {
         let mut groups: Vec<u32> = told.chain(self.report.due(milliseconds)).collect();
         groups.dedup();
         let tasks = groups.into_iter().flat_map(|group| self.tasks(group, milliseconds));
-        let written = tasks.filter_map(|task| {
-            let Task::Group(patch) = task else { return None };
-            Some(match patch.change {
-                GroupChange::Conditions(_) => "conditions",
-                GroupChange::Annotations(_) => "annotations",
-            })
-        });
-        written.collect()
+        tasks.filter_map(|task| kind_of(&task)).collect()
     }
+}
+
+/// Says what of a group a task writes, where it writes something.
+fn kind_of(task: &Task) -> Option<&'static str> {
+    let Task::Group(patch) = task else { return None };
+    Some(match patch.change {
+        GroupChange::Conditions(_) => "conditions",
+        GroupChange::Annotations(_) => "annotations",
+    })
 }
 
 fn queue() -> Value {
@@ -145,6 +157,62 @@ fn a_gang_is_explained_while_its_condition_must_not_change_yet() {
     assert_eq!(world.written(100), Vec::<&str>::new());
     assert_eq!(world.written(400), ["annotations"]);
     assert_eq!(world.written(5_100), ["conditions"]);
+}
+
+/// A group that was placed waits anew once its pod is made again, and may be placed in a moment.
+#[test]
+fn a_group_that_waits_again_is_not_explained_at_once() {
+    let mut world = World::new();
+    for object in [queue(), group("one", 1), pod("one-0", "one", "")] {
+        world.apply(&object);
+    }
+    world.decided(0);
+    assert_eq!(world.all_of(0, 0), ["conditions"]);
+    assert_eq!(world.all_of(0, 250), ["annotations"]);
+    let mut runs = pod("one-0", "one", "a");
+    runs["status"] = json!({"phase": "Running"});
+    world.apply(&node("a"));
+    world.apply(&runs);
+    world.decided(1_000);
+    assert_eq!(world.all_of(0, 1_000), ["conditions", "annotations"]);
+    world.ingest.deleted(Kind::Pod, runs.to_string().as_bytes()).expect("it can be read");
+    world.apply(&pod("taker", "taker", "a"));
+    world.apply(&pod("one-1", "one", ""));
+    world.decided(10_000);
+    assert_eq!(world.all_of(0, 10_000), ["conditions"]);
+    assert_eq!(world.all_of(0, 10_249), Vec::<&str>::new(), "it may wait for a moment only");
+    assert_eq!(world.all_of(0, 10_250), ["annotations"]);
+}
+
+#[test]
+fn a_gang_is_told_once_that_it_is_stale_whatever_else_is_written_of_it() {
+    let mut world = World::new();
+    let of = |version: &str, key: &str, at: &str| {
+        let mut gang = group("gang", 2);
+        gang["metadata"]["resourceVersion"] = json!(version);
+        gang["metadata"]["annotations"] = json!({ key: at });
+        gang
+    };
+    let mut runs = pod("gang-0", "gang", "a");
+    runs["status"] = json!({"phase": "Running"});
+    let evicted = of("1", annotation::LAST_EVICTION, "2025-12-31T23:00:00Z");
+    for object in [queue(), node("a"), evicted, runs] {
+        world.apply(&object);
+    }
+    let mut said = Vec::new();
+    // Its user takes out when it was evicted last, which is written again.
+    let edited = of("3", annotation::STALE_SINCE, "2026-01-01T00:00:00Z");
+    for (milliseconds, object) in [(0, None), (1_000, Some(edited))] {
+        object.iter().for_each(|object| world.apply(object));
+        world.decided(milliseconds);
+        let tasks = world.tasks(0, milliseconds);
+        let count = |is_one: fn(&Task) -> bool| tasks.iter().filter(|task| is_one(task)).count();
+        said.push((
+            count(|task| matches!(task, Task::Event(_))),
+            count(|task| matches!(task, Task::Group(_))),
+        ));
+    }
+    assert_eq!(said, [(1, 1), (0, 1)]);
 }
 
 /// The eviction writes it first, but may not be able to.

@@ -223,3 +223,29 @@ async fn refused_writes_are_told_as_what_they_are() {
         check_refused(condition(), code, &format!("{of_pod} after 1")).await;
     }
 }
+
+/// An eviction is refused too where its pod leaves already.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_leaves_by_itself_counts_as_evicted() {
+    let asks = Evict { asks_budgets: true, ..evict() };
+    let found = json!({"metadata": {"uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z"}});
+    let (outcome, sent) = carry_out(Task::Evict(asks), found, 409).await;
+    assert!(matches!(outcome, Some(Outcome::Evicted(0, _))), "{outcome:?}");
+    assert_eq!(sent.len(), 1, "{sent:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_have_ended_use_no_device() {
+    for (phase, expect) in [("Running", Ending::InUse), ("Succeeded", Ending::Gone(None))] {
+        let pod = json!({"metadata": {"uid": "u", "namespace": "ml", "name": "p"}, "status": {"phase": phase}});
+        let place = Place { group: Arc::from("g"), node: Box::default() };
+        let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+        let unreserve = Unreserve { device: 0, place, has_failed: false, template };
+        let task = Task::Share(ShareTask::Unreserve(unreserve));
+        let (outcome, _) = carry_out(task, json!({"items": [pod]}), 200).await;
+        let Some(Outcome::Shared(ShareOutcome::Unreserved { ending, .. })) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(ending, expect, "{phase}");
+    }
+}

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::advance;
 
 use super::*;
+use crate::actuate::{Bind, ShareGrant, ShareOutcome};
 use crate::settings::Args;
 
 /// A loop that takes in what is said here, and what it has written.
@@ -277,6 +278,33 @@ async fn a_group_whose_bind_failed_is_on_the_account_that_it_names_by_now() {
     world.apply(Kind::PodGroup, &moved);
     world.told();
     world.not_bound("a-0");
+    assert_eq!(world.told(), ["a-0 is not bound", "a is let in", "a is held"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_whose_device_could_not_be_had_is_on_the_account_that_it_names_by_now() {
+    let mut world = World::new();
+    let pod = world.pod("a-0");
+    world.run.ingest.place(pod, true);
+    let mut moved = named("a");
+    moved["spec"] = json!({"queue": "other"});
+    world.apply(Kind::PodGroup, &moved);
+    world.told();
+    let (devices, uuids) = (vec![0], Vec::new());
+    let share = ShareGrant {
+        devices,
+        uuids,
+        portion_micro: 500_000,
+        memory_mib: None,
+        has_cdi: false,
+        maps: None,
+    };
+    let bind = Bind { pod, share: Some(Box::new(share)), ..Bind::of("a-0", "a-0", "n") };
+    let Run { sharing, ingest, .. } = &mut world.run;
+    assert!(sharing.begin(vec![Task::Bind(bind)], &ingest.context.names).is_empty());
+    let refused = Some(String::from("forbidden"));
+    sharing.ended(ShareOutcome::Reserved { device: 0, refused }, 0);
+    world.run.give_up_binds();
     assert_eq!(world.told(), ["a-0 is not bound", "a is let in", "a is held"]);
 }
 

@@ -434,6 +434,16 @@ mod tests {
             spread,
             &[],
         );
+        // Pods without GPUs are spread by it as well.
+        check(
+            "placementStrategy: {gpu: binpack, cpu: spread}",
+            "",
+            |config| {
+                config.cpu_placement = Placement::Spread;
+                config.actions.consolidate = false;
+            },
+            &[],
+        );
     }
 
     #[test]
@@ -495,6 +505,16 @@ mod tests {
                 config.cpu_placement = Placement::Any;
                 config.device_placement = Placement::Any;
                 config.sharing_first = false;
+            },
+            &[],
+        );
+        // What a plugin that is off was told counts nothing.
+        check(
+            "plugins: {nodeplacement: {enabled: false, arguments: {gpu: spread, cpu: spread}}}",
+            "tiers: [{plugins: [{name: gpupack}, {name: gpusharingorder}]}]",
+            |config| {
+                config.gpu_placement = Placement::Any;
+                config.cpu_placement = Placement::Any;
             },
             &[],
         );

@@ -209,6 +209,42 @@ fn a_class_that_changes_nothing_makes_its_groups_certain() {
     assert!(ingest.context.names.groups[row].is_preemptible);
 }
 
+#[test]
+fn a_shard_that_goes_to_another_pool_rules_this_one_no_longer() {
+    let mut ingest = ingest(&Case::default());
+    let counts = ["", "other"].map(|pool| {
+        let spec = json!({ "partitionLabelValue": pool, "placementStrategy": { "gpu": "spread" } });
+        apply(
+            &mut ingest,
+            &json!({ "kind": "SchedulingShard", "metadata": { "name": "a" }, "spec": spec }),
+        );
+        (ingest.shards.iter().count(), ingest.shards.take_changed())
+    });
+    assert_eq!(counts, [(1, true), (0, true)]);
+}
+
+/// A level may be named by its alias, and the topology come later.
+#[test]
+fn groups_that_name_levels_anywhere_are_read_again_with_new_aliases() {
+    let levels = json!({ "topology": "racks", "requiredTopologyLevel": "rack" });
+    let aliases = json!({ "kind": "Topology", "metadata": { "name": "racks" },
+        "spec": { "levels": [{ "nodeLabel": "example.com/rack", "alias": "rack" }] } });
+    for (spec, expect) in [
+        (json!({}), vec![]),
+        (json!({ "topologyConstraint": levels }), vec![Kind::PodGroup]),
+        (
+            json!({ "subGroups": [{ "name": "a" }, { "name": "b", "topologyConstraint": levels }] }),
+            vec![Kind::PodGroup],
+        ),
+    ] {
+        let mut ingest = ingest(&Case::default());
+        let metadata = json!({ "name": "a", "namespace": "ml" });
+        apply(&mut ingest, &json!({ "kind": "PodGroup", "metadata": metadata, "spec": spec }));
+        apply(&mut ingest, &aliases);
+        assert_eq!(ingest.context.resync, expect, "{spec}");
+    }
+}
+
 /// An ingest that has heard of nothing, with the flags of a file.
 fn ingest(case: &Case) -> Ingest {
     let program = std::iter::once("kai-scheduler");
