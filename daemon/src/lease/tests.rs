@@ -2,6 +2,7 @@
 
 use http::{Method, Request, Response};
 use kube::client::Body;
+use serde_json::json;
 
 use super::*;
 use election::Observed;
@@ -48,6 +49,44 @@ async fn only_who_yields_has_the_mark_of_it_on_the_lease() {
         };
         assert_eq!(yields, expect, "{mode:?}");
     }
+}
+
+/// A Lease that is refused now and then is one that works: it takes some minutes of refusals to go on without it.
+#[tokio::test(start_paused = true)]
+async fn refusals_long_apart_are_not_one_long_refusal() {
+    let start = Instant::now();
+    let server = tower::service_fn(move |request: Request<Body>| async move {
+        let at = start.elapsed().as_secs();
+        let is_read = *request.method() == Method::GET;
+        let body = request.into_body().collect_bytes().await?;
+        let mut record = ours(None, "lease", "another", ELECTION);
+        record.metadata.resource_version = Some(at.to_string());
+        let refused =
+            json!({"status": "Failure", "reason": "Forbidden", "message": "", "code": 403});
+        let (code, answer) = match at {
+            2 | 300 => (403, serde_json::to_vec(&refused)),
+            0..=302 => (200, serde_json::to_vec(&record)),
+            _ if is_read => (200, serde_json::to_vec(&released(record))),
+            _ => (200, Ok(body.to_vec())),
+        };
+        let answer = Body::from(answer.expect("a Lease is JSON"));
+        let answer = Response::builder().status(code).body(answer);
+        Ok::<_, kube::Error>(answer.expect("it is a response"))
+    });
+    let lease = Lease::new(Client::new(server, "default"), "default", "lease", Mode::Handover);
+    let guard = lease.acquire(Manner::Patient, &CancellationToken::new()).await;
+    assert!(matches!(guard, Some(Guard(Kind::Held(_)))), "it acts without the Lease: {guard:?}");
+}
+
+#[test]
+fn who_takes_a_lease_has_it_since_then() {
+    let before = ours(None, "lease", "before", ELECTION);
+    let spec = before.spec.clone().expect("it is held");
+    assert!(spec.acquire_time.is_some() && spec.acquire_time == spec.renew_time);
+    let mut long_held = before;
+    long_held.spec.get_or_insert_default().acquire_time = None;
+    let spec = ours(Some(long_held), "lease", "after", ELECTION).spec.expect("it is held");
+    assert!(spec.acquire_time.is_some() && spec.acquire_time == spec.renew_time);
 }
 
 #[tokio::test]
