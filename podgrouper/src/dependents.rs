@@ -94,4 +94,17 @@ mod tests {
         assert!(rows <= SLACK + 1, "{rows}");
         assert_eq!(dependents.of(&job("kept"), &store), [kept]);
     }
+
+    /// A sweep goes through all rows, so that one with each pod would cost their square.
+    #[test]
+    fn after_a_sweep_the_rows_double_before_the_next() {
+        let (store, dependents) = (Store::default(), Dependents::default());
+        let pod = Pod { namespace: "n".into(), name: "kept".into(), ..Pod::default() };
+        let pod = Key::of(&store.set_pod(pod, Usage::default()).0);
+        for number in 0..=SLACK {
+            dependents.add(&job(&number.to_string()), &pod, &store);
+        }
+        let rows = dependents.rows.lock().map_or((0, 0), |rows| (rows.count, rows.kept));
+        assert_eq!(rows, (SLACK + 1, SLACK + 1), "all of them were swept, and none was gone");
+    }
 }

@@ -449,3 +449,6 @@ fn text(error: &kube::Error) -> String {
     }
     error.to_string()
 }
+
+#[cfg(test)]
+mod tests;

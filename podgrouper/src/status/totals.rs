@@ -175,6 +175,14 @@ mod tests {
     }
 
     #[test]
+    fn a_resource_that_is_gone_is_taken_out_of_a_status() {
+        let of = |value: Value| Totals::from_value(&value);
+        let stored = json!({"cpu": "2", "nvidia.com/gpu": "1"});
+        let patch = of(json!({"cpu": "2"})).patch(&stored);
+        assert_eq!(patch, Some(json!({"cpu": "2", "nvidia.com/gpu": null})));
+    }
+
+    #[test]
     fn so_many_resources_of_a_list_are_kept() {
         let mut list: Map<String, Value> =
             (0..1_000).map(|number| (format!("a.example/{number:04}"), json!("1"))).collect();

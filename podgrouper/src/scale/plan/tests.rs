@@ -244,6 +244,16 @@ fn one_that_is_stuck_holds_nobody_up() {
     world.round(1_200, "-n-same +n-huge:1");
 }
 
+/// A pod that is made again by its name has not had its turn yet.
+#[test]
+fn a_turn_is_forgotten_with_its_pod() {
+    let mut world = World::default();
+    world.waits("a 0.5 cpu=9000").round(0, "+n-a:1").round(1, "!n-a");
+    world.waits("b 0.5").round(600, "-n-a +n-b:1");
+    world.gone("a").gone("b").round(601, "-n-b");
+    world.waits("a 0.5").waits("b 0.5").round(700, "+n-a:1");
+}
+
 /// Pods that need the same get nowhere by taking turns.
 #[test]
 fn equal_pods_take_no_turns() {

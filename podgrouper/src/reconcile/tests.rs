@@ -1,0 +1,114 @@
+//! Rounds on pods at a server that has their owners, and takes whatever is written.
+
+use std::collections::BTreeMap;
+
+use http::{Method, Request, Response};
+use kube::client::Body;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::status::Usage;
+
+/// The API server: objects and lists of kinds by path, and what was written to it.
+#[derive(Clone, Default)]
+struct Server {
+    objects: Arc<Mutex<BTreeMap<String, Value>>>,
+    written: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn new() -> Self {
+        let kind = |name: &str, kind: &str| json!({"name": name, "singularName": "", "namespaced": true, "kind": kind, "verbs": ["get"]});
+        let server = Self::default();
+        let served = [
+            ("apps/v1", vec![kind("deployments", "Deployment"), kind("replicasets", "ReplicaSet")]),
+            ("batch/v1", vec![kind("jobs", "Job")]),
+        ];
+        for (group, kinds) in served {
+            let list =
+                json!({"kind": "APIResourceList", "groupVersion": group, "resources": kinds});
+            server.has(&format!("/apis/{group}"), list);
+        }
+        server
+    }
+
+    /// Has an object from now on.
+    fn has(&self, path: &str, object: Value) {
+        self.objects.lock().expect("nobody panics with it").insert(path.to_owned(), object);
+    }
+
+    /// Gives what was written by now, a line for each.
+    fn written(&self) -> Vec<String> {
+        self.written.lock().expect("nobody panics with it").clone()
+    }
+
+    async fn answer(self, request: Request<Body>) -> Result<Response<Body>, kube::Error> {
+        let (head, body) = request.into_parts();
+        if head.uri.query().is_some_and(|query| query.contains("watch=true")) {
+            // A watch in which nothing happens.
+            std::future::pending::<()>().await;
+        }
+        let path = head.uri.path();
+        let found = if head.method == Method::GET {
+            self.objects.lock().expect("nobody panics with it").get(path).cloned()
+        } else {
+            let line = format!("{} {path}", head.method);
+            self.written.lock().expect("nobody panics with it").push(line);
+            serde_json::from_slice(&body.collect_bytes().await?).ok()
+        };
+        let status = if found.is_some() { 200 } else { 404 };
+        let missing =
+            json!({"kind": "Status", "status": "Failure", "message": "none", "code": 404});
+        let text = found.unwrap_or(missing).to_string();
+        Ok(Response::builder()
+            .status(status)
+            .body(Body::from(text.into_bytes()))
+            .expect("it is valid"))
+    }
+
+    fn reconciler(&self) -> Reconciler {
+        let server = self.clone();
+        let service = tower::service_fn(move |request| server.clone().answer(request));
+        let client = Client::new(service, "default");
+        let (changed, _) = tokio::sync::mpsc::unbounded_channel();
+        let cache = Cache::new(client.clone(), CancellationToken::new(), changed);
+        Reconciler::new(client, Settings::default(), Vec::new(), Arc::default(), cache)
+    }
+}
+
+/// Goes round on a pod of the namespace `n` with one owner.
+async fn round(reconciler: &Reconciler, name: &str, owner: Value) -> Result<(), Failure> {
+    let pod = json!({"metadata": {"namespace": "n", "name": name, "uid": name, "ownerReferences": [owner]}});
+    let (pod, _) = reconciler.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+    reconciler.reconcile(&Key::of(&pod)).await
+}
+
+#[tokio::test]
+async fn an_owner_that_is_made_again_is_looked_up_anew() {
+    let server = Server::new();
+    let reconciler = server.reconciler();
+    for uid in ["old", "new"] {
+        let job = json!({"apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"namespace": "n", "name": "j", "uid": uid, "resourceVersion": uid}});
+        server.has("/apis/batch/v1/namespaces/n/jobs/j", job);
+        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": uid});
+        round(&reconciler, uid, owner).await.expect("its owner is there");
+    }
+}
+
+#[tokio::test]
+async fn a_workload_is_skipped_by_whichever_owner_says_so() {
+    let server = Server::new();
+    let owner = |kind: &str, name: &str| json!({"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name});
+    let skip = json!({names::annotation::SKIP_PODGROUPER: "true"});
+    let metadata = json!({"namespace": "n", "name": "d", "uid": "d", "resourceVersion": "1", "annotations": skip});
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata});
+    server.has("/apis/apps/v1/namespaces/n/deployments/d", deployment);
+    let metadata = json!({"namespace": "n", "name": "r", "uid": "r", "resourceVersion": "1",
+        "ownerReferences": [owner("Deployment", "d")]});
+    let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata});
+    server.has("/apis/apps/v1/namespaces/n/replicasets/r", set);
+    round(&server.reconciler(), "p", owner("ReplicaSet", "r")).await.expect("it is let alone");
+    assert_eq!(server.written(), Vec::<String>::new());
+}
