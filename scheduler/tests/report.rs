@@ -203,7 +203,9 @@ fn a_gang_is_told_once_that_it_is_stale_whatever_else_is_written_of_it() {
     // Its user takes out when it was evicted last, which is written again.
     let edited = of("3", annotation::STALE_SINCE, "2026-01-01T00:00:00Z");
     for (milliseconds, object) in [(0, None), (1_000, Some(edited))] {
-        object.iter().for_each(|object| world.apply(object));
+        if let Some(object) = &object {
+            world.apply(object);
+        }
         world.decided(milliseconds);
         let tasks = world.tasks(0, milliseconds);
         let count = |is_one: fn(&Task) -> bool| tasks.iter().filter(|task| is_one(task)).count();

@@ -63,11 +63,14 @@ async fn refusals_long_apart_are_not_one_long_refusal() {
         record.metadata.resource_version = Some(at.to_string());
         let refused =
             json!({"status": "Failure", "reason": "Forbidden", "message": "", "code": 403});
-        let (code, answer) = match at {
-            2 | 300 => (403, serde_json::to_vec(&refused)),
-            0..=302 => (200, serde_json::to_vec(&record)),
-            _ if is_read => (200, serde_json::to_vec(&released(record))),
-            _ => (200, Ok(body.to_vec())),
+        let (code, answer) = if matches!(at, 2 | 300) {
+            (403, serde_json::to_vec(&refused))
+        } else if at < 303 {
+            (200, serde_json::to_vec(&record))
+        } else if is_read {
+            (200, serde_json::to_vec(&released(record)))
+        } else {
+            (200, Ok(body.to_vec()))
         };
         let answer = Body::from(answer.expect("a Lease is JSON"));
         let answer = Response::builder().status(code).body(answer);
