@@ -10,7 +10,7 @@ fn verdict(world: &mut World, group: &str) -> Why {
     world.cluster.verdict(self::group(world, group)).expect("it waits").clone()
 }
 
-/// Tells what can be evicted takes nothing of the quota of what cannot.
+/// Nothing of a quota for what cannot be evicted goes to what can.
 #[test]
 fn a_quota_is_to_be_raised_for_what_cannot_be_evicted() {
     let mut world = world(
