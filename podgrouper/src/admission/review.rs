@@ -100,7 +100,10 @@ pub enum Malformed {
     Kind(String, String),
     /// It would take more memory than is there for it.
     #[error("the object has more than {ENTRIES_MAX} entries: leave out what is empty or repeats")]
-    Entries,
+    Entries {
+        /// Names the question.
+        uid: String,
+    },
     /// It asks about nothing.
     #[error("the AdmissionReview has no request.object")]
     NoObject,
@@ -116,6 +119,17 @@ struct Review {
     request: Option<Request>,
 }
 
+/// Holds what is read of a question that is too large: its name, and no tree.
+#[derive(Deserialize)]
+struct Named {
+    request: NamedRequest,
+}
+
+#[derive(Deserialize)]
+struct NamedRequest {
+    uid: String,
+}
+
 /// Counts the entries of a body, and signs within its texts that look like some.
 pub(super) fn entries(body: &[u8]) -> usize {
     body.iter().filter(|byte| matches!(byte, b'{' | b',')).count()
@@ -127,7 +141,8 @@ pub(super) fn entries(body: &[u8]) -> usize {
 /// It is none, or about nothing, or about more than there is memory for.
 pub fn read(body: &[u8]) -> Result<Request, Malformed> {
     if entries(body) > ENTRIES_MAX {
-        return Err(Malformed::Entries);
+        let Named { request } = serde_json::from_slice(body)?;
+        return Err(Malformed::Entries { uid: request.uid });
     }
     let review: Review = serde_json::from_slice(body)?;
     if review.api_version != API_VERSION || review.kind != "AdmissionReview" {

@@ -28,7 +28,9 @@ use super::Queues;
 use super::certificate::keeper::Served;
 use super::certificate::provider;
 use super::metrics::{Ending, Metrics};
-use super::review::{Context, ENTRIES_MAX, Hook, Verdict, answer, entries, read, write};
+use super::review::{
+    Answer, Context, ENTRIES_MAX, Hook, Malformed, Verdict, answer, entries, read, write,
+};
 use super::settings::Settings;
 use crate::error::Error;
 
@@ -213,6 +215,12 @@ async fn handle(hook: Hook, request: Request, known: &Known, room: Room) -> (End
     let _tree_room = room.entries.acquire_many_owned(wanted).await;
     let question = match read(&body) {
         Ok(question) => question,
+        // Its user is told, and not the API server alone.
+        Err(ref error @ Malformed::Entries { ref uid }) => {
+            let verdict = Verdict::Denied(error.to_string());
+            let denied = write(uid, &Answer { verdict, warnings: Vec::new() });
+            return (Ending::Denied, axum::Json(denied).into_response());
+        }
         Err(error) => return refuse(StatusCode::BAD_REQUEST, error.to_string()),
     };
     let settings = known.settings.borrow().clone();
@@ -371,7 +379,9 @@ mod tests {
         .to_string();
         let head = format!("POST /mutate--v1-pod HTTP/1.1\r\nContent-Length: {}", many.len());
         let answer = ask(address, &connector, &head, &many).await;
-        assert!(answer.contains("more than 200000 entries"), "{answer}");
+        for part in ["200 OK", "\"uid\":\"u\"", "\"allowed\":false", "more than 200000 entries"] {
+            assert!(answer.contains(part), "{part}: {answer}");
+        }
         let large = format!("POST /mutate--v1-pod HTTP/1.1\r\nContent-Length: {}", BODY_MAX + 1);
         let answer = ask(address, &connector, &large, "").await;
         assert!(answer.contains("413"), "{answer}");
