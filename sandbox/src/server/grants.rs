@@ -29,8 +29,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) name: &'a str,
 }
 
-/// So many users are remembered; then it begins anew, since an impersonator may name any number of them.
-const USERS_MAX: usize = 1000;
+/// So many users are remembered, and so many namespaces of each; then it begins anew, since anybody may name any number.
+const KEPT_MAX: usize = 1000;
 
 /// Rules that hold for users, as they were found. Every request asks for them, and they seldom change.
 #[derive(Debug, Default)]
@@ -69,10 +69,14 @@ impl Grants {
             return Arc::clone(found);
         }
         let found: Arc<[Rule]> = find().into_iter().map(Rule::read).collect();
-        if users.len() >= USERS_MAX {
+        if users.len() >= KEPT_MAX {
             users.clear();
         }
-        users.entry(user.clone()).or_default().insert(namespace.to_owned(), Arc::clone(&found));
+        let of_user = users.entry(user.clone()).or_default();
+        if of_user.len() >= KEPT_MAX {
+            of_user.clear();
+        }
+        of_user.insert(namespace.to_owned(), Arc::clone(&found));
         found
     }
 }
