@@ -267,9 +267,8 @@ async fn what_became_of_a_bind_is_said_of_its_pod() {
     assert_eq!(world.said(), 3, "two events and a condition");
 }
 
-/// Its bind was to be on the account that the group was on; what its object says since counts once that has failed.
-#[tokio::test(start_paused = true)]
-async fn a_group_whose_bind_failed_is_on_the_account_that_it_names_by_now() {
+/// A pod with a place and no bind yet, whose group names another queue since.
+fn moved_while_bound() -> (World, u32) {
     let mut world = World::new();
     let pod = world.pod("a-0");
     world.run.ingest.place(pod, true);
@@ -277,19 +276,20 @@ async fn a_group_whose_bind_failed_is_on_the_account_that_it_names_by_now() {
     moved["spec"] = json!({"queue": "other"});
     world.apply(Kind::PodGroup, &moved);
     world.told();
+    (world, pod)
+}
+
+/// Its bind was to be on the account that the group was on; what its object says since counts once that has failed.
+#[tokio::test(start_paused = true)]
+async fn a_group_whose_bind_failed_is_on_the_account_that_it_names_by_now() {
+    let (mut world, _) = moved_while_bound();
     world.not_bound("a-0");
     assert_eq!(world.told(), ["a-0 is not bound", "a is let in", "a is held"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_group_whose_device_could_not_be_had_is_on_the_account_that_it_names_by_now() {
-    let mut world = World::new();
-    let pod = world.pod("a-0");
-    world.run.ingest.place(pod, true);
-    let mut moved = named("a");
-    moved["spec"] = json!({"queue": "other"});
-    world.apply(Kind::PodGroup, &moved);
-    world.told();
+    let (mut world, pod) = moved_while_bound();
     let (devices, uuids) = (vec![0], Vec::new());
     let share = ShareGrant {
         devices,
