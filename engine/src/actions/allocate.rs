@@ -215,6 +215,10 @@ impl Cycle<'_> {
                 }
                 continue;
             }
+            if self.is_back_too_late(group) {
+                self.cluster.state.nominations.moves.remove(&group);
+                continue;
+            }
             let mut got = false;
             loop {
                 self.cluster.state.steps.groups += 1;
@@ -241,6 +245,13 @@ impl Cycle<'_> {
             self.cluster.state.nominations.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
         let last = self.cluster.state.groups()[group].last_eviction;
         moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
+    }
+
+    /// Tells whether pods of a group that was moved came back only when nobody expected them any more, and nothing else is
+    /// owed to it.
+    fn is_back_too_late(&self, group: GroupId) -> bool {
+        let was_moved = self.cluster.state.nominations.moves.contains_key(&group);
+        was_moved && !self.is_expected(group) && !self.is_owed(group)
     }
 
     /// Tells whether a pod of a group waits that the last plan nominated for a place.
