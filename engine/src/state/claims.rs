@@ -280,10 +280,21 @@ impl State {
     /// Takes in what resource slices publish for a node; what they no longer publish is gone.
     ///
     /// # Cost
-    /// In the number of the node's devices and pods, and of claims bound to it.
+    /// In the number of the node's devices and pods, and of claims bound to it; in that of the devices alone where only what
+    /// selects them has changed.
     pub(crate) fn slices_told(&mut self, id: NodeId, devices: Vec<SliceDevice>) {
         let rows = self.nodes.slices.slot(id);
         if rows.iter().map(|row| &row.facts).eq(devices.iter()) {
+            return;
+        }
+        // Nobody holds a device by what selects it.
+        if rows.len() == devices.len()
+            && rows.iter().zip(&devices).all(|(row, told)| row.is_but_for_classes(told))
+        {
+            for (row, told) in rows.iter_mut().zip(devices) {
+                row.facts.classes = told.classes;
+            }
+            self.changes.grow_room_from_outside();
             return;
         }
         let claims = self.claims.on(id);

@@ -75,6 +75,14 @@ impl SliceRow {
         Self { facts, held: 0, leaving: 0, nominated: 0, shares: Vec::new() }
     }
 
+    /// Tells whether a device is told as it was, but for what selects it.
+    pub(crate) fn is_but_for_classes(&self, told: &SliceDevice) -> bool {
+        let SliceDevice { id, gpu, classes: _, attributes, draws, shares, binds } = told;
+        let known = &self.facts;
+        (known.id, known.gpu, known.binds) == (*id, *gpu, *binds)
+            && (&known.attributes, &known.draws, &known.shares) == (attributes, draws, shares)
+    }
+
     /// Tells whether a selection has it.
     pub(crate) fn is_of(&self, class: DeviceClassId) -> bool {
         self.facts.classes.binary_search(&class).is_ok()

@@ -1,8 +1,8 @@
 //! Devices of claims through histories that a scenario does not tell.
 
 use kai_engine::{
-    Claim, ClaimProblem, DEVICE_LOOKS_MAX, Holds, Misfit, Reach, ReachId, Requirement, SliceDevice,
-    Unsupported, Why,
+    Claim, ClaimProblem, DEVICE_LOOKS_MAX, DeviceClassId, Holds, Misfit, Reach, ReachId,
+    Requirement, SliceDevice, Unsupported, Why,
 };
 
 use super::*;
@@ -51,6 +51,38 @@ fn a_claim_that_is_not_supported_is_unlike_others() {
     let unsupported = Some(Unsupported::Constraint);
     change(&mut world, old, |claim| Claim { unsupported, ..claim });
     assert_eq!(decide(&mut world, 0), ["place new on node0[nic]"]);
+}
+
+/// Devices that are selected by something else than before stay with who has them, and are found by it from then on.
+#[test]
+fn what_selects_devices_changes_while_they_are_held() {
+    let mut world = world(
+        "nodes: { node0: { cpu: 8, devices: { nic: 2 } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         device_classes: { nic: {}, fast: {} }\n\
+         groups: { a: { queue: q, templates: [nic*1] }, b: { queue: q, templates: [fast*1] } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["place a on node0[nic-0]"]);
+    let (nic, fast) = (world.names.device_class("nic"), world.names.device_class("fast"));
+    let tell = |world: &mut World, classes: &[DeviceClassId]| {
+        let mut classes = classes.to_vec();
+        classes.sort_unstable();
+        let device = |name: &str| {
+            SliceDevice::new(world.names.slice_device(name), false, classes.clone().into())
+        };
+        let devices = ["node0/nic-0", "node0/nic-1"].map(device);
+        let node = node(world, "node0");
+        world.tell(Delta::Slices(node, devices.into()));
+    };
+    tell(&mut world, &[nic, fast]);
+    assert_eq!(decide(&mut world, 1), ["place b on node0[nic-1]"]);
+    tell(&mut world, &[fast]);
+    gone(&mut world, &["a"]);
+    add(
+        &mut world,
+        "groups: { c: { queue: q, templates: [nic*1] }, d: { queue: q, templates: [fast*1] } }",
+    );
+    assert_eq!(decide(&mut world, 2), ["place d on node0[nic-0]"]);
 }
 
 /// By fragments too, a node has room once devices stand in for what it lacked.
