@@ -290,6 +290,11 @@ pub struct ClaimRow {
     pub queue: Option<u32>,
 }
 
+/// Different requests that the claims of a namespace may have at a time: each is compared with every device.
+pub const REQUESTS_MAX: usize = 256;
+/// Different attributes that their constraints may name.
+pub const ATTRIBUTES_MAX: usize = 64;
+
 /// A request of a claim, as an allocation names it.
 #[derive(Debug, Default, PartialEq)]
 pub struct AskedFor {

@@ -68,6 +68,8 @@ pub enum Unsupported {
     Mode,
     /// A constraint that is neither `matchAttribute` nor `distinctAttribute`.
     Constraint,
+    /// More different requests, or attributes in constraints, than the claims of one namespace may have at a time.
+    TooMany,
 }
 
 /// One request of a claim.

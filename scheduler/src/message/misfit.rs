@@ -9,7 +9,7 @@ use kai_engine::{
 };
 
 use super::{amount_text, over_limit, over_quota, thousandths};
-use crate::names::{Names, Number};
+use crate::names::{ATTRIBUTES_MAX, Names, Number, REQUESTS_MAX};
 
 /// The reason of one node that is known: some name the pod, the node or what is on it.
 ///
@@ -197,15 +197,7 @@ pub(super) fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         ClaimProblem::NoClass => {
             format!("resource claim {claim} names a device class that does not exist")
         }
-        ClaimProblem::Unsupported(what) => {
-            let what = match what {
-                Unsupported::Mode => "an allocationMode other than ExactCount and All,",
-                Unsupported::Constraint => {
-                    "a constraint other than matchAttribute and distinctAttribute,"
-                }
-            };
-            format!("resource claim {claim} asks for {what} which this scheduler does not give")
-        }
+        ClaimProblem::Unsupported(what) => unsupported(what, claim),
         ClaimProblem::Unselected(Unselected::Undecided) => {
             format!("the selectors of resource claim {claim} are still being evaluated")
         }
@@ -227,6 +219,22 @@ pub(super) fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
             format!("resource claim {claim} is bound to another node than another claim")
         }
     }
+}
+
+/// Says what of a claim is not supported.
+fn unsupported(what: Unsupported, claim: &str) -> String {
+    let what = match what {
+        Unsupported::Mode => "an allocationMode other than ExactCount and All,",
+        Unsupported::Constraint => "a constraint other than matchAttribute and distinctAttribute,",
+        Unsupported::TooMany => {
+            return format!(
+                "resource claim {claim} brings the claims of its namespace beyond {REQUESTS_MAX} different requests (by \
+                 device class, selectors, tolerations and capacity) or {ATTRIBUTES_MAX} attributes in constraints: \
+                 delete claims that are not used, then make it anew"
+            );
+        }
+    };
+    format!("resource claim {claim} asks for {what} which this scheduler does not give")
 }
 
 /// That too little of a resource is free.

@@ -174,6 +174,9 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         ClaimProblem::Unselected(Unselected::Costly) => "has a selector that costs too much",
         ClaimProblem::Unsupported(Unsupported::Mode) => "has an unknown allocation mode",
         ClaimProblem::Unsupported(Unsupported::Constraint) => "has an unknown constraint",
+        ClaimProblem::Unsupported(Unsupported::TooMany) => {
+            "brings its namespace beyond what it may ask for"
+        }
         ClaimProblem::GivenUp => "can be met in more ways than are tried",
         ClaimProblem::Apart => "is bound to another node than another claim",
     };

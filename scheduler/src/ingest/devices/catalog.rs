@@ -25,10 +25,12 @@ use kai_engine::{
     SliceDevice, SliceDeviceId,
 };
 
+mod asking;
 mod selection;
 mod verdicts;
 
 pub(in crate::ingest) use super::device::Site;
+use asking::Asking;
 pub(super) use selection::Wish;
 use selection::{IDLE_MAX, Selection, Selections};
 use verdicts::Verdicts;
@@ -42,6 +44,7 @@ pub(in crate::ingest) struct Catalog {
     /// Slices by driver and pool.
     by_pool: BTreeMap<Pool, BTreeSet<Box<str>>>,
     selections: Selections,
+    asking: Asking,
     /// Holds what is known of selectors and devices.
     verdicts: Verdicts,
     /// Attributes that claims want alike, each with how often.
@@ -126,6 +129,21 @@ impl Catalog {
             self.match_anew();
         }
         (DeviceClassId::new(number), is_new)
+    }
+
+    /// Tells whether a claim of a namespace may ask for so much, whatever it is.
+    pub(super) fn has_room(&self, namespace: &str, requests: usize, attributes: usize) -> bool {
+        self.asking.has_room(namespace, requests, attributes)
+    }
+
+    /// Tells whether a claim would have too many things compared with every device.
+    pub(super) fn is_over(
+        &self,
+        namespace: &str,
+        wishes: impl Iterator<Item = (Box<str>, Wish)>,
+        attributes: impl Iterator<Item = Box<str>>,
+    ) -> bool {
+        self.asking.is_over(namespace, wishes, attributes, &self.selections)
     }
 
     /// The number of what stands for a device class and is none, until it is handed back.
@@ -292,10 +310,13 @@ impl Catalog {
     ) {
         let Context { names, deltas, .. } = context;
         let before = std::mem::replace(&mut names.claims[claim].alike, alike);
-        self.match_attributes(&names.claims[claim].alike, &before);
+        let alike = &names.claims[claim].alike;
+        self.match_attributes(alike, &before);
         let namespace =
             names.claims.key(claim).split_once('/').map_or("", |(namespace, _)| namespace);
         let namespace: Arc<str> = Arc::from(namespace);
+        self.asking.enter(&namespace, &asked, alike);
+        self.asking.leave(&namespace, &names.claims[claim].asked, &before);
         for one in &asked {
             if self.selections.enter(one.selection, &namespace) {
                 self.match_anew();

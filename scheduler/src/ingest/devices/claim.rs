@@ -235,6 +235,21 @@ impl Catalog {
         }
     }
 
+    /// Tells whether a claim brings those of its namespace beyond what every device is compared with for them.
+    fn asks_too_much(&self, namespace: &str, devices: &Devices<'_>) -> bool {
+        let count = devices.requests.iter().map(|one| one.first_available.len().max(1)).sum();
+        if self.has_room(namespace, count, devices.constraints.len()) {
+            return false;
+        }
+        let requests = devices.requests.iter().flat_map(Request::entries);
+        let wishes = requests.map(|(_, one)| (Box::from(&*one.device_class_name), one.wish()));
+        let attributes = devices.constraints.iter();
+        let attributes = attributes
+            .filter_map(|one| one.match_attribute.as_ref().or(one.distinct_attribute.as_ref()))
+            .map(|name| Box::from(&**name));
+        self.is_over(namespace, wishes, attributes)
+    }
+
     fn facts(&mut self, context: &mut Context, wire: &Wire<'_>) -> (Claim, Vec<AskedFor>) {
         let meta = &wire.metadata;
         let devices = &wire.spec.devices;
@@ -247,6 +262,11 @@ impl Catalog {
             consumers: u32::try_from(wire.status.reserved_for.len()).unwrap_or(u32::MAX),
             ..Claim::default()
         };
+        // What was given needs no more looking for.
+        if wire.status.allocation.is_none() && self.asks_too_much(&meta.namespace, devices) {
+            claim.unsupported = Some(Unsupported::TooMany);
+            return (claim, Vec::new());
+        }
         let mut asked: Vec<AskedFor> = Vec::new();
         for request in &devices.requests {
             for (at, (name, one)) in request.entries().into_iter().enumerate() {

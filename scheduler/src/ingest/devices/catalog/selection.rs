@@ -119,6 +119,11 @@ impl Selections {
         (number, true)
     }
 
+    /// The number of a device class with further selectors, where it has one.
+    pub(super) fn find(&self, class: &str, own: &Wish) -> Option<u32> {
+        self.by_key.get(&(Box::from(class), own.clone())).copied()
+    }
+
     /// A number that is no selection's, and never was: devices that a selection had may be known by its number yet.
     pub(super) fn lend(&mut self) -> u32 {
         self.lent.pop().unwrap_or_else(|| self.another())

@@ -1,12 +1,13 @@
 //! Selections come and go with the claims that ask for them.
 
-use kai_engine::Delta;
+use kai_engine::{Delta, Unsupported};
 use serde_json::{Value, json};
 
 use crate::{
     Args,
     cel::{Answer, COST_MAX, Question, Selector},
     ingest::{Ingest, Kind, Rules, devices::catalog::selection::IDLE_MAX},
+    names::{ATTRIBUTES_MAX, REQUESTS_MAX},
 };
 
 fn claim(name: &str, expression: &str) -> Value {
@@ -83,4 +84,74 @@ fn claims_with_ever_new_selectors_leave_nothing_behind() {
     let number = ingest.context.names.claims[row].asked[0].selection;
     assert!(usize::try_from(number).expect("it is small") <= IDLE_MAX + 2, "number {number}");
     assert_eq!(selected(&mut ingest), [0, 1, number], "a number that others had before");
+}
+
+/// A claim in which requests name one selector each.
+fn wide(name: &str, selectors: std::ops::Range<usize>) -> Value {
+    let request = |at: usize| {
+        let selectors = json!([{ "cel": { "expression": format!("{at} < 0") } }]);
+        let exactly = json!({ "deviceClassName": "gpu", "selectors": selectors });
+        json!({ "name": format!("r{at}"), "exactly": exactly })
+    };
+    let requests: Vec<Value> = selectors.map(request).collect();
+    json!({
+        "metadata": { "name": name, "namespace": "ml", "uid": name },
+        "spec": { "devices": { "requests": requests } },
+    })
+}
+
+/// A claim whose constraints name these attributes.
+fn alike(name: &str, attributes: std::ops::Range<usize>) -> Value {
+    let constraint = |at: usize| json!({ "matchAttribute": format!("example.com/a{at}") });
+    let constraints: Vec<Value> = attributes.map(constraint).collect();
+    json!({
+        "metadata": { "name": name, "namespace": "ml", "uid": name },
+        "spec": { "devices": { "constraints": constraints } },
+    })
+}
+
+/// What keeps the claim that was told last from getting devices.
+fn unsupported(ingest: &mut Ingest) -> Option<Unsupported> {
+    let told = std::mem::take(&mut ingest.context.deltas);
+    let mut claims = told.iter().rev().filter_map(|delta| {
+        if let Delta::Claim(_, claim) = delta { Some(claim.unsupported) } else { None }
+    });
+    claims.next().expect("a claim was told")
+}
+
+#[test]
+fn the_claims_of_a_namespace_have_so_many_different_requests_and_no_more() {
+    let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
+    let mut ingest = Ingest::new(Rules::new(&args));
+    applied(&mut ingest, Kind::DeviceClass, &json!({ "metadata": { "name": "gpu" } }));
+    let mut tell = |claim: &Value| {
+        applied(&mut ingest, Kind::ResourceClaim, claim);
+        let known = ingest.catalog.selections.iter().count();
+        (unsupported(&mut ingest), known)
+    };
+    let all = REQUESTS_MAX + 1;
+    assert_eq!(tell(&wide("a", 0..200)), (None, 201), "with the class itself");
+    assert_eq!(tell(&wide("b", 100..REQUESTS_MAX)), (None, all), "a hundred are alike");
+    assert_eq!(tell(&wide("b", 100..REQUESTS_MAX)), (None, all), "the same as before");
+    let refused = Some(Unsupported::TooMany);
+    assert_eq!(tell(&wide("c", REQUESTS_MAX..all)), (refused, all), "one more");
+    assert_eq!(tell(&wide("d", 0..2)), (None, all), "asked for already");
+    let mut given = wide("e", REQUESTS_MAX..all);
+    given["status"]["allocation"] = json!({ "devices": {} });
+    assert_eq!(tell(&given).0, None, "what was given stays");
+    let mut other = wide("c", REQUESTS_MAX..all);
+    other["metadata"]["namespace"] = json!("others");
+    assert_eq!(tell(&other).0, None, "of another namespace");
+    assert_eq!(tell(&alike("f", 0..ATTRIBUTES_MAX)).0, None);
+    assert_eq!(tell(&alike("g", 1..ATTRIBUTES_MAX + 1)).0, refused, "one attribute more");
+    for gone in ["a", "e", "f"] {
+        let gone = claim(gone, "true");
+        ingest.deleted(Kind::ResourceClaim, gone.to_string().as_bytes()).expect("it can be read");
+    }
+    let mut tell = |claim: &Value| {
+        applied(&mut ingest, Kind::ResourceClaim, claim);
+        unsupported(&mut ingest)
+    };
+    assert_eq!(tell(&wide("c", REQUESTS_MAX..all)), None, "there is room again");
+    assert_eq!(tell(&alike("g", 1..ATTRIBUTES_MAX + 1)), None, "here as well");
 }

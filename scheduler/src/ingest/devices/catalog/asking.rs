@@ -1,0 +1,94 @@
+//! What the claims of each namespace ask for that every device has to be compared with, and how much of it there may be.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::Arc,
+};
+
+use super::{Selections, Wish};
+use crate::names::{ATTRIBUTES_MAX, AskedFor, REQUESTS_MAX};
+
+/// Selections, and attributes in constraints, that the claims of a namespace ask for.
+#[derive(Debug, Default)]
+struct Asked {
+    /// Each with the number of its requests.
+    selections: BTreeMap<u32, u32>,
+    /// Each with the number of its claims.
+    attributes: BTreeMap<Box<str>, u32>,
+}
+
+/// What is asked for, by namespace.
+#[derive(Debug, Default)]
+pub(super) struct Asking(BTreeMap<Arc<str>, Asked>);
+
+impl Asking {
+    /// Tells whether a namespace may ask for so much more, whatever it is.
+    pub(super) fn has_room(&self, namespace: &str, requests: usize, attributes: usize) -> bool {
+        let known = self.0.get(namespace);
+        let (has_asked, has_named) =
+            known.map_or((0, 0), |known| (known.selections.len(), known.attributes.len()));
+        has_asked + requests <= REQUESTS_MAX && has_named + attributes <= ATTRIBUTES_MAX
+    }
+
+    /// Tells whether a claim that asks for this would bring its namespace beyond what one may ask for.
+    ///
+    /// # Cost
+    /// In what the claim asks for.
+    pub(super) fn is_over(
+        &self,
+        namespace: &str,
+        wishes: impl Iterator<Item = (Box<str>, Wish)>,
+        attributes: impl Iterator<Item = Box<str>>,
+        selections: &Selections,
+    ) -> bool {
+        let nothing = Asked::default();
+        let known = self.0.get(namespace).unwrap_or(&nothing);
+        let is_asked = |(class, wish): &(Box<str>, Wish)| {
+            let number = selections.find(class, wish);
+            number.is_some_and(|number| known.selections.contains_key(&number))
+        };
+        let wishes: HashSet<_> = wishes.filter(|wish| !is_asked(wish)).collect();
+        let attributes: BTreeSet<_> =
+            attributes.filter(|name| !known.attributes.contains_key(name)).collect();
+        (!wishes.is_empty() && known.selections.len() + wishes.len() > REQUESTS_MAX)
+            || (!attributes.is_empty()
+                && known.attributes.len() + attributes.len() > ATTRIBUTES_MAX)
+    }
+
+    /// Counts what a claim asks for.
+    pub(super) fn enter(&mut self, namespace: &Arc<str>, asked: &[AskedFor], alike: &[Box<str>]) {
+        if asked.is_empty() && alike.is_empty() {
+            return;
+        }
+        let of = self.0.entry(Arc::clone(namespace)).or_default();
+        for one in asked {
+            *of.selections.entry(one.selection).or_default() += 1;
+        }
+        for name in alike {
+            *of.attributes.entry(name.clone()).or_default() += 1;
+        }
+    }
+
+    /// Counts what it does not ask for any more.
+    pub(super) fn leave(&mut self, namespace: &str, asked: &[AskedFor], alike: &[Box<str>]) {
+        let Some(of) = self.0.get_mut(namespace) else { return };
+        for one in asked {
+            less(&mut of.selections, &one.selection);
+        }
+        for name in alike {
+            less(&mut of.attributes, name);
+        }
+        if of.selections.is_empty() && of.attributes.is_empty() {
+            self.0.remove(namespace);
+        }
+    }
+}
+
+fn less<K: Ord>(counts: &mut BTreeMap<K, u32>, key: &K) {
+    if let Some(count) = counts.get_mut(key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(key);
+        }
+    }
+}
