@@ -3,12 +3,13 @@
 //! A kind is watched from the first read of one of its objects on, by the resource version of that
 //! read, so that nothing is listed. Where a watch is not allowed an object is read again after
 //! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second. Where a kind could be
-//! read before, Forbidden is an error for [`WITHDRAWN_MAX`], as rights that are withdrawn for a moment would group pods
+//! read before, Forbidden is an error for some minutes (`kind`), as rights that are withdrawn for a moment would group pods
 //! for good without their owner. Of objects that were read whole some megabytes are kept (`held`), of all others their
 //! metadata.
 
 mod epoch;
 mod held;
+mod kind;
 mod object;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use futures::{StreamExt, TryStreamExt};
 use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams};
-use kube::core::{ApiResource, GroupVersionKind};
+use kube::core::GroupVersionKind;
 use kube::discovery::{Scope, pinned_kind};
 use kube::error::DiscoveryError;
 use serde_json::{Map, Value};
@@ -30,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 use crate::object::{Gvk, Object};
 use epoch::Epoch;
 use held::Held;
+use kind::Kind;
 pub(crate) use object::to_object;
 use object::{digest, is_segment, metadata_object};
 
@@ -46,9 +48,6 @@ const SLOTS_SLACK: usize = 1_000;
 const WATCH_WAIT: Duration = Duration::from_secs(1);
 /// Wait before a watch that was refused is tried again.
 const REFUSED_WAIT: Duration = Duration::from_mins(1);
-
-/// Time for which the right to read what could be read before is expected back.
-const WITHDRAWN_MAX: Duration = Duration::from_mins(5);
 
 /// An object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,35 +74,8 @@ pub(crate) enum Found {
     Forbidden(String),
 }
 
-#[derive(Debug)]
-struct Kind {
-    resource: ApiResource,
-    is_namespaced: bool,
-    epoch: Epoch,
-    /// Namespaces in which an object could be read, and since when that is refused.
-    readable: Mutex<HashMap<String, Option<Instant>>>,
-}
-
 /// A kind, or the question of it: all who need it wait for one answer.
 type Asked = Arc<OnceCell<Arc<Kind>>>;
-
-impl Kind {
-    /// Notes that an object of a namespace could be read.
-    fn could_read(&self, namespace: &str) {
-        let mut readable = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
-        match readable.get_mut(namespace) {
-            Some(refused) => *refused = None,
-            None => drop(readable.insert(namespace.to_owned(), None)),
-        }
-    }
-
-    /// Tells whether a right that is refused was there before, and is expected back.
-    fn is_withdrawn(&self, namespace: &str) -> bool {
-        let mut readable = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = readable.get_mut(namespace);
-        since.is_some_and(|since| since.get_or_insert_with(Instant::now).elapsed() < WITHDRAWN_MAX)
-    }
-}
 
 #[derive(Debug, Clone)]
 struct Known {
@@ -231,6 +203,18 @@ impl Cache {
                 entry.whole = None;
             }
         }
+    }
+
+    /// Tells whether the right to read an object is expected back, as pods were grouped by its likes before. It is read anew
+    /// then.
+    pub(crate) async fn expects(&self, key: &ObjectKey) -> bool {
+        let Ok(kind) = self.kind(&key.gvk).await else { return false };
+        kind.was_readable(&key.namespace);
+        let is_withdrawn = kind.is_withdrawn(&key.namespace);
+        if is_withdrawn {
+            self.forget(key).await;
+        }
+        is_withdrawn
     }
 
     /// Drops what is known of an object.

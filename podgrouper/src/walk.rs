@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use kai_api::names;
+
 use crate::cache::{Cache, Found, ObjectKey, Part};
 use crate::object::{Gvk, Object, OwnerRef};
 use crate::pod::Pod;
@@ -51,7 +53,9 @@ pub(crate) async fn walk(cache: &Cache, store: &Store, pod: &Pod) -> Result<Walk
         if walk.owners.len() == OWNERS_MAX {
             return Err(WalkError::Circle);
         }
-        let Some(object) = read(cache, store, pod, &owner).await? else { return Ok(walk) };
+        let last =
+            walk.owners.last().map_or_else(|| pod.uid.to_string(), |last| last.uid().to_owned());
+        let Some(object) = read(cache, store, pod, &owner, &last).await? else { return Ok(walk) };
         walk.keys.push(key(pod, &owner));
         let mut owners = object.owners();
         if owners.len() > 1 {
@@ -89,12 +93,23 @@ impl WalkError {
     }
 }
 
+/// Tells whether a pod has the group of an owner above an object of its chain: somebody could read that owner then.
+fn is_grouped_above(store: &Store, pod: &Pod, below: &str) -> bool {
+    let name = pod.annotation(names::annotation::POD_GROUP);
+    let group = name.and_then(|name| store.group(&Key::new(&pod.namespace, name)));
+    let top = group.as_ref().and_then(|group| group.annotation(names::annotation::TOP_OWNER));
+    let mut uids =
+        top.into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("uid: "));
+    uids.any(|uid| uid.trim_matches('"') != below)
+}
+
 /// The metadata of an owner; `None` when it may not be read.
 async fn read(
     cache: &Cache,
     store: &Store,
     pod: &Pod,
     owner: &OwnerRef,
+    below: &str,
 ) -> Result<Option<Arc<Object>>, WalkError> {
     if owner.api_version == "v1" && owner.kind == "Pod" {
         let stored = store.pod(&Key::new(&pod.namespace, &owner.name));
@@ -124,6 +139,9 @@ async fn read(
                 cache.forget(&key).await;
             }
             Found::Absent => return Err(WalkError::Gone { owner: name(pod, owner) }),
+            // Rights that are withdrawn for a moment would have the pods of a gang grouped one by one, in the default queue.
+            Found::Forbidden(_)
+                if is_grouped_above(store, pod, below) && cache.expects(&key).await => {}
             Found::Forbidden(_) => return Ok(None),
         }
     }
