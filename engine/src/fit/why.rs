@@ -22,8 +22,12 @@ use crate::{
         pod_affinity::{self, PodAffinity, pod_affinity},
     },
     queues::limits,
-    state::{State, looks::Looks, shape::ShapeRow},
-    told::{claim::ClaimProblem, pod::GpuRequest},
+    state::{
+        State,
+        looks::Looks,
+        shape::{ShapeRow, volume},
+    },
+    told::{claim::ClaimProblem, pod::GpuRequest, requirement::Holds},
 };
 
 /// On how many nodes a reason is looked at closer, to see whether it stands alone.
@@ -33,6 +37,10 @@ const WITNESSES_MAX: u32 = 64;
 const LACKING_MAX: usize = 256;
 /// So many nodes that are asked why cost a step.
 const ASKED_PER_STEP: u64 = 8;
+/// Each node is compared with so many requirements for what it costs to ask it at all.
+const REQUIREMENTS_PER_STEP: u64 = 32;
+/// So many values of a label are looked through in the time of one requirement.
+const VALUES_PER_REQUIREMENT: usize = 16;
 /// So many nodes are kept by name for each reason that names them.
 const NAMED_MAX: usize = 16;
 
@@ -243,7 +251,19 @@ impl Asker<'_> {
     fn steps(&self) -> u64 {
         let all = || self.state.nodes().index.ranks().len();
         let asked = if self.asks_each() { self.area.map_or_else(all, IdSet::len) } else { 0 };
-        asked as u64 / ASKED_PER_STEP
+        asked as u64 * self.weight() / ASKED_PER_STEP
+    }
+
+    /// Works out how much more than usual it takes to compare a node with what the shape says of its labels.
+    fn weight(&self) -> u64 {
+        let facts = &self.shape.facts;
+        let volumes = facts.volumes.iter().flat_map(volume::terms);
+        let terms = facts.node_affinity.iter().chain(volumes);
+        let requirements = terms.flatten().map(|requirement| match &requirement.holds {
+            Holds::In(values) | Holds::NotIn(values) => 1 + values.len() / VALUES_PER_REQUIREMENT,
+            Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => 1,
+        });
+        1 + requirements.sum::<usize>() as u64 / REQUIREMENTS_PER_STEP
     }
 
     /// Counts how often each reason comes first, and what nodes are short of besides.

@@ -182,8 +182,8 @@ pub(crate) struct Shapes {
     free: Vec<ShapeId>,
     /// Every label key that a shape ever asked a node for.
     pub(crate) keys: BTreeSet<Symbol>,
-    /// Number of keys when the kinds were worked out.
-    keys_known: usize,
+    /// Those that came since node kinds were told apart by all.
+    keys_new: Vec<Symbol>,
     /// True if GPUs of claims are not to be compared with those of a node: several nodes reach some, or claims share
     /// some.
     pub(crate) has_backed_resources: bool,
@@ -200,7 +200,7 @@ impl PartialEq for Shapes {
             && self.uses == other.uses
             && self.free == other.free
             && self.keys == other.keys
-            && self.keys_known == other.keys_known
+            && self.keys_new == other.keys_new
             && self.has_backed_resources == other.has_backed_resources
     }
 }
@@ -241,14 +241,18 @@ impl Shapes {
 
     /// Has nodes told apart by the label keys that a shape asks for.
     pub(crate) fn ask_keys(&mut self, facts: &Shape) {
-        self.keys.extend(facts.node_selector.iter().map(|(key, _)| *key));
         let volumes = facts.volumes.iter().flat_map(volume::terms);
         let terms = facts.node_affinity.iter().chain(volumes);
-        self.keys.extend(terms.flatten().map(|requirement| requirement.key));
-        self.keys.extend(facts.spread.iter().map(|spread| spread.topology_key));
-        let nodes = facts.preferred_nodes.iter().flat_map(|(_, term)| term);
-        self.keys.extend(nodes.map(|requirement| requirement.key));
-        self.keys.extend(facts.preferred_pods.iter().map(|(_, term)| term.topology_key));
+        let preferred = facts.preferred_nodes.iter().map(|(_, term)| term);
+        let of_nodes = terms.chain(preferred).flatten().map(|requirement| requirement.key);
+        let of_pods = facts.preferred_pods.iter().map(|(_, term)| term.topology_key);
+        let spread = facts.spread.iter().map(|spread| spread.topology_key);
+        let selected = facts.node_selector.iter().map(|(key, _)| *key);
+        for key in selected.chain(of_nodes).chain(spread).chain(of_pods) {
+            if self.keys.insert(key) {
+                self.keys_new.push(key);
+            }
+        }
     }
 
     /// All shapes in use, and how many uses each has: its pods, and the classes of groups that wait for such.
@@ -278,14 +282,14 @@ impl Shapes {
         gone
     }
 
-    /// Tells whether shapes ask for label keys that node kinds do not tell apart yet.
-    pub(crate) fn asks_new(&self) -> bool {
-        self.keys.len() != self.keys_known
+    /// Label keys that shapes ask for and node kinds do not tell apart yet.
+    pub(crate) fn keys_new(&self) -> &[Symbol] {
+        &self.keys_new
     }
 
     /// Remembers that node kinds tell all keys apart.
     pub(crate) fn keys_noted(&mut self) {
-        self.keys_known = self.keys.len();
+        self.keys_new.clear();
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Every term by which it is judged whether a node can use a volume, and why not.
-pub(super) fn terms(volume: &VolumeNodes) -> impl Iterator<Item = &Vec<Requirement>> {
+pub(crate) fn terms(volume: &VolumeNodes) -> impl Iterator<Item = &Vec<Requirement>> {
     let storage = volume.storage.as_deref().into_iter();
     volume.terms.iter().chain(storage.flat_map(|one| one.allowed.iter().chain(&one.offered)))
 }
