@@ -31,11 +31,12 @@ impl Run {
         let mut findings = Vec::new();
         if self.cycles.is_multiple_of(every) {
             findings.extend(self.cluster.check());
-            let kept = kept(&self.ingest.context.names);
-            let first = *self.names_first.get_or_insert(kept);
-            if is_filled(first, kept) {
-                return Err(Error::Names { kept, first });
-            }
+        }
+        // A user can write a gigabyte of names while a thousand cycles pass.
+        let kept = kept(&self.ingest.context.names);
+        let first = *self.names_first.get_or_insert(kept);
+        if is_filled(first, kept) {
+            return Err(Error::Names { kept, first });
         }
         if is_simulated {
             let names = &self.ingest.context.names;
