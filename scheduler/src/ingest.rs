@@ -32,6 +32,7 @@ mod selector;
 mod shard;
 mod storage;
 mod topology;
+mod unread;
 
 pub use context::Context;
 pub use group::{GroupObject, Groups};
@@ -236,9 +237,9 @@ impl Ingest {
     /// Takes an object in as given, and gives its version.
     ///
     /// # Errors
-    /// The object is not what its kind says; nothing is told of it.
+    /// The object is not what its kind says; nothing is told of it, and what was told before stays.
     pub fn applied(&mut self, kind: Kind, bytes: &[u8]) -> serde_json::Result<String> {
-        kind.apply(self, bytes)
+        kind.apply(self, bytes).inspect_err(|_| self.unread(kind, bytes))
     }
 
     /// Takes a pod in that was decoded before.
