@@ -145,6 +145,12 @@ impl Owner<'_> {
             delete(write, &path, &meta.uid).await?;
             return Ok(false);
         }
+        // What is written to it goes with it, as soon as whoever keeps it lets go.
+        if meta.deletion_timestamp.is_some() {
+            return Err(Failure::Unsure(String::from(
+                "it is being deleted, and finalizers keep it",
+            )));
+        }
         let mut data = data.clone();
         if let (true, Some(devices)) = (found.has_legacy(), data.get(env::VISIBLE_DEVICES).cloned())
         {

@@ -259,18 +259,14 @@ impl Made<'_> {
             "metadata": { "uid": uid },
             "status": { "allocation": null, "reservedFor": null },
         });
-        call(write, Method::PATCH, &format!("{}/status", self.path), Form::Merge, &body).await?;
+        patch(write, &format!("{}/status", self.path), &body).await?;
         let body = json!({
             "metadata": { "uid": consumer.uid },
             "status": { "extendedResourceClaimStatus": null },
         });
-        match call(write, Method::PATCH, &format!("{pod}/status"), Form::Merge, &body).await {
-            // The pod is gone, or another has its name: the claim goes all the same.
-            Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => {}
-            Err(failure) => return Err(failure),
-        }
+        patch(write, &format!("{pod}/status"), &body).await?;
         let body = json!({ "metadata": { "uid": uid, "finalizers": null } });
-        call(write, Method::PATCH, &self.path, Form::Merge, &body).await?;
+        patch(write, &self.path, &body).await?;
         let options = json!({
             "apiVersion": "v1",
             "kind": "DeleteOptions",
@@ -280,6 +276,15 @@ impl Made<'_> {
             Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => Ok(()),
             Err(failure) => Err(failure),
         }
+    }
+}
+
+/// Patches an object, where it is there yet: whichever of pod and claim is gone, or has given its name to another, the rest
+/// is taken back all the same.
+async fn patch(write: &Write, path: &str, body: &Value) -> Result<(), Failure> {
+    match call(write, Method::PATCH, path, Form::Merge, body).await {
+        Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => Ok(()),
+        Err(failure) => Err(failure),
     }
 }
 
