@@ -341,6 +341,9 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
 fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod, is_over: bool) {
     let too_much = wishes::cut(&mut facts.shape, facts.namespace, &constraints(wire).count());
     let too_much = too_much.or_else(|| is_over.then(wishes::too_many_ways));
+    let mounts = wire.spec.volumes.iter().filter(|volume| volume.is_claim()).count();
+    let claims = wire.spec.resource_claims.len();
+    let too_much = too_much.or_else(|| wishes::too_many_needs(mounts, claims));
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }

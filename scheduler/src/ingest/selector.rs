@@ -15,12 +15,15 @@ pub(super) const NAME_KEY: &str = "metadata.name";
 /// so that they are counted before they are read.
 pub(super) const NAMED_MAX: usize = 4096;
 
+/// So many tolerations, host ports, and claims of volumes or devices may a pod have.
+pub(super) const LISTED_MAX: usize = 256;
+
 /// One of its terms has to hold.
 #[derive(Deserialize, Default, Debug)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeSelector<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
-    node_selector_terms: Vec<NodeTerm<'a>>,
+    pub(super) node_selector_terms: Vec<NodeTerm<'a>>,
 }
 
 impl NodeSelector<'_> {
@@ -45,6 +48,11 @@ impl NodeTerm<'_> {
     pub(super) fn named(&self) -> usize {
         let all = self.match_expressions.iter().chain(&self.match_fields);
         1 + all.map(Expression::named).sum::<usize>()
+    }
+
+    /// Counts its requirements.
+    pub(super) fn len(&self) -> usize {
+        self.match_expressions.len() + self.match_fields.len()
     }
 }
 

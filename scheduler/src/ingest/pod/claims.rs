@@ -1,17 +1,20 @@
 //! Claims of pods: which they are, who refers to them, and who holds what they were given.
 
+use std::collections::HashMap;
+
 use kai_engine::ClaimId;
 
-use super::Wire;
+use super::{PodClaim, Wire};
 use crate::{ingest::Context, names::Number};
 
 /// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found.
 pub(super) fn of(context: &mut Context, wire: &Wire<'_>) -> Vec<ClaimId> {
     let meta = &wire.metadata;
     let mut claims = Vec::new();
+    let made = wire.status.resource_claim_statuses.iter().rev();
+    let made: HashMap<&str, &PodClaim<'_>> = made.map(|status| (&*status.name, status)).collect();
     for entry in &wire.spec.resource_claims {
-        let mut made = wire.status.resource_claim_statuses.iter();
-        let made = made.find(|status| *status.name == *entry.name);
+        let made = made.get(&*entry.name);
         let name = match (&entry.resource_claim_name, made) {
             (Some(name), _) => String::from(&**name),
             (None, Some(made)) => match &made.resource_claim_name {

@@ -9,8 +9,8 @@ use crate::{
         namespace::Namespaces,
         request::{Container, Port},
         selector::{
-            LabelSelector, NAMED_MAX, NodeSelector, NodeTerm, effect, node_term, node_terms,
-            symbols,
+            LISTED_MAX, LabelSelector, NAMED_MAX, NodeSelector, NodeTerm, effect, node_term,
+            node_terms, symbols,
         },
     },
     server::wire::{Pairs, Text, null_as_default},
@@ -18,8 +18,10 @@ use crate::{
 
 /// So many terms about pods of other namespaces, of all kinds: every pod of those has to be compared with them.
 pub(super) const ELSEWHERE_MAX: usize = 8;
-/// So many tolerations, and host ports.
-pub(super) const LISTED_MAX: usize = 256;
+/// So many requirements about the labels of nodes: each node is compared with all of them to say why it refuses.
+pub(super) const OF_NODES_MAX: usize = 256;
+/// So many labels, values and namespaces in selectors of pods: each pod that they may mean is compared with them.
+pub(super) const OF_PODS_MAX: usize = 512;
 
 /// `spec.affinity`.
 #[derive(Deserialize, Default, Debug)]
@@ -141,7 +143,17 @@ impl PodAffinity<'_> {
     }
 }
 
-impl NodeAffinity<'_> {
+impl<'a> NodeAffinity<'a> {
+    fn required_terms(&self) -> &[NodeTerm<'a>] {
+        self.required.as_ref().map_or(&[], |required| &required.node_selector_terms)
+    }
+
+    /// Counts the requirements of all of its terms.
+    fn requirements(&self) -> usize {
+        let preferred = self.preferred.iter().map(|one| &one.preference);
+        self.required_terms().iter().chain(preferred).map(NodeTerm::len).sum()
+    }
+
     fn named(&self) -> usize {
         let preferred = self.preferred.iter().map(|one| one.preference.named());
         self.required.as_ref().map_or(0, NodeSelector::named) + preferred.sum::<usize>()
@@ -163,9 +175,14 @@ pub(in crate::ingest) struct Counts {
     pub(in crate::ingest) spread: usize,
     pub(in crate::ingest) preferred_pods: usize,
     pub(in crate::ingest) preferred_nodes: usize,
+    pub(in crate::ingest) required_nodes: usize,
+    /// Requirements about the labels of nodes, of all kinds.
+    pub(in crate::ingest) of_nodes: usize,
     pub(in crate::ingest) tolerations: usize,
     pub(in crate::ingest) ports: usize,
-    /// Labels, values and namespaces in all selectors.
+    /// Labels, values and namespaces in selectors of pods.
+    pub(in crate::ingest) named_of_pods: usize,
+    /// The same in all selectors.
     pub(in crate::ingest) named: usize,
 }
 
@@ -199,8 +216,12 @@ impl Constraints<'_, '_> {
             spread: self.spread.len(),
             preferred_pods: preferred(near) + preferred(apart),
             preferred_nodes: nodes.map_or(0, |nodes| nodes.preferred.len()),
+            required_nodes: nodes.map_or(0, |nodes| nodes.required_terms().len()),
+            of_nodes: self.node_selector.iter().count()
+                + nodes.map_or(0, NodeAffinity::requirements),
             tolerations: self.tolerations.len(),
             ports: self.wire_ports().count(),
+            named_of_pods: of_pods + of_spread,
             named: 2 * self.node_selector.iter().count()
                 + nodes.map_or(0, NodeAffinity::named)
                 + of_pods
@@ -219,21 +240,37 @@ impl Constraints<'_, '_> {
         let tolerations = self.tolerations.iter().take(LISTED_MAX);
         shape.tolerations = tolerations.map(|wire| toleration(context, wire)).collect();
         shape.ports = self.ports(context);
-        if self.count().named > NAMED_MAX {
+        let counts = self.count();
+        if counts.named > NAMED_MAX {
             return;
         }
+        if counts.of_nodes <= OF_NODES_MAX {
+            self.read_of_nodes(context, shape);
+        }
+        if counts.named_of_pods <= OF_PODS_MAX {
+            self.read_of_pods(context, namespaces, shape);
+        }
+    }
+
+    fn read_of_nodes(&self, context: &mut Context, shape: &mut Shape) {
         shape.node_selector = symbols(&mut context.names, self.node_selector);
-        shape.spread = self.spread.iter().map(|wire| self.spread(context, wire)).collect();
-        let Some(affinity) = self.affinity else { return };
-        if let Some(required) = affinity.nodes.as_ref().and_then(|nodes| nodes.required.as_ref()) {
+        let Some(nodes) = self.affinity.and_then(|affinity| affinity.nodes.as_ref()) else {
+            return;
+        };
+        if let Some(required) = &nodes.required {
             shape.node_affinity = node_terms(&mut context.names, required);
         }
-        shape.pod_affinity = self.terms(context, namespaces, affinity.near.as_ref());
-        shape.pod_anti_affinity = self.terms(context, namespaces, affinity.apart.as_ref());
-        for one in affinity.nodes.iter().flat_map(|nodes| &nodes.preferred) {
+        for one in &nodes.preferred {
             let term = node_term(&mut context.names, &one.preference);
             shape.preferred_nodes.push((one.weight, term));
         }
+    }
+
+    fn read_of_pods(&self, context: &mut Context, namespaces: &mut Namespaces, shape: &mut Shape) {
+        shape.spread = self.spread.iter().map(|wire| self.spread(context, wire)).collect();
+        let Some(affinity) = self.affinity else { return };
+        shape.pod_affinity = self.terms(context, namespaces, affinity.near.as_ref());
+        shape.pod_anti_affinity = self.terms(context, namespaces, affinity.apart.as_ref());
         let near = affinity.near.iter().flat_map(|near| &near.preferred).map(|one| (one, 1));
         let apart = affinity.apart.iter().flat_map(|apart| &apart.preferred).map(|one| (one, -1));
         for (one, sign) in near.chain(apart) {

@@ -8,8 +8,11 @@
 
 use kai_engine::{PodTerm, Shape, Symbol};
 
-use super::shape::{Counts, ELSEWHERE_MAX, LISTED_MAX};
-use crate::ingest::{namespace::OF_NAMESPACE_MAX, selector::NAMED_MAX};
+use super::shape::{Counts, ELSEWHERE_MAX, OF_NODES_MAX, OF_PODS_MAX};
+use crate::ingest::{
+    namespace::OF_NAMESPACE_MAX,
+    selector::{LISTED_MAX, NAMED_MAX},
+};
 
 /// So many terms about other pods, and preferences, of each kind.
 const TERMS_MAX: usize = 64;
@@ -32,6 +35,8 @@ pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol, counts: &Counts) ->
     note("topology spread constraints", counts.spread, SPREAD_MAX);
     note("preferred terms about pods", counts.preferred_pods, TERMS_MAX);
     note("preferred terms about nodes", counts.preferred_nodes, TERMS_MAX);
+    note("required terms about nodes", counts.required_nodes, TERMS_MAX);
+    note("requirements about nodes", counts.of_nodes, OF_NODES_MAX);
     note("tolerations", counts.tolerations, LISTED_MAX);
     note("host ports", counts.ports, LISTED_MAX);
     shape.pod_affinity.truncate(TERMS_MAX);
@@ -39,10 +44,25 @@ pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol, counts: &Counts) ->
     shape.spread.truncate(SPREAD_MAX);
     shape.preferred_pods.truncate(TERMS_MAX);
     shape.preferred_nodes.truncate(TERMS_MAX);
+    shape.node_affinity.truncate(TERMS_MAX);
     let elsewhere = cut_elsewhere(shape, own);
     note("terms about pods of other namespaces", elsewhere, ELSEWHERE_MAX);
+    note(
+        "labels, values and namespaces in its selectors of pods",
+        counts.named_of_pods,
+        OF_PODS_MAX,
+    );
     note("labels, values and namespaces in its selectors", counts.named, NAMED_MAX);
     excess
+}
+
+/// Says what a waiting pod has too many of, among what it needs.
+pub(in crate::ingest) fn too_many_needs(mounts: usize, claims: usize) -> Option<String> {
+    let needs = [("volumes of claims", mounts), ("resource claims", claims)];
+    let (what, count) = needs.into_iter().find(|(_, count)| *count > LISTED_MAX)?;
+    Some(format!(
+        "it has {count} {what}, and no more than {LISTED_MAX} are looked for: give it fewer"
+    ))
 }
 
 /// Says that the pods of a namespace have more selectors of namespaces than are compared.
@@ -65,4 +85,95 @@ fn cut_elsewhere(shape: &mut Shape, own: Symbol) -> usize {
     shape.pod_affinity.retain(&mut is_kept);
     shape.preferred_pods.retain(|(_, term)| is_kept(term));
     count
+}
+
+#[cfg(test)]
+mod tests {
+    use kai_engine::{Delta, Missing};
+    use serde_json::{Value, json};
+
+    use crate::{
+        Args,
+        ingest::{Ingest, Kind, Rules},
+    };
+
+    /// What is told of a waiting pod that has so much too much; empty where it may have that.
+    fn told(spec: &Value) -> String {
+        let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
+        let mut ingest = Ingest::new(Rules::new(&args));
+        let pod = json!({
+            "metadata": { "name": "p", "namespace": "ml", "uid": "p" },
+            "spec": spec,
+            "status": { "phase": "Pending" },
+        });
+        ingest.applied(Kind::Pod, pod.to_string().as_bytes()).expect("the pod can be read");
+        let told = ingest.context.deltas.iter().find_map(|delta| {
+            let Delta::Pod(_, pod) = delta else { return None };
+            let requests = pod.shape.missing.iter().filter_map(|missing| match missing {
+                Missing::Request(what) => Some(*what),
+                _ => None,
+            });
+            Some(requests.map(|what| ingest.context.names.text(what)).collect())
+        });
+        told.expect("the pod was told")
+    }
+
+    fn many(count: usize, one: impl Fn(usize) -> Value) -> Vec<Value> {
+        (0..count).map(one).collect()
+    }
+
+    fn node_terms(terms: usize, requirements: usize) -> Value {
+        let expression = |at: usize| json!({ "key": format!("k{at}"), "operator": "Exists" });
+        let term = json!({ "matchExpressions": many(requirements, expression) });
+        let required = json!({ "nodeSelectorTerms": vec![term; terms] });
+        let key = "requiredDuringSchedulingIgnoredDuringExecution";
+        json!({ "affinity": { "nodeAffinity": { key: required } } })
+    }
+
+    fn spread(labels: usize) -> Value {
+        let expression = |at: usize| json!({ "key": format!("k{at}"), "operator": "Exists" });
+        let selector = json!({ "matchExpressions": many(labels, expression) });
+        json!({ "topologySpreadConstraints": [{ "topologyKey": "zone", "maxSkew": 1, "labelSelector": selector }] })
+    }
+
+    fn volumes(count: usize) -> Value {
+        let volume = |at: usize| json!({ "name": "v", "persistentVolumeClaim": { "claimName": at.to_string() } });
+        json!({ "volumes": many(count, volume) })
+    }
+
+    fn claims(count: usize) -> Value {
+        let claim =
+            |at: usize| json!({ "name": at.to_string(), "resourceClaimName": at.to_string() });
+        json!({ "resourceClaims": many(count, claim) })
+    }
+
+    #[test]
+    fn a_pod_that_needs_or_says_too_much_is_told_of_what() {
+        let cases = [
+            (node_terms(64, 4), ""),
+            (
+                node_terms(65, 1),
+                "it has 65 required terms about nodes, and no more than 64 are compared",
+            ),
+            (
+                node_terms(1, 257),
+                "it has 257 requirements about nodes, and no more than 256 are compared",
+            ),
+            (spread(511), ""),
+            (
+                spread(512),
+                "it has 513 labels, values and namespaces in its selectors of pods, and no more than 512",
+            ),
+            (volumes(256), ""),
+            (volumes(257), "it has 257 volumes of claims, and no more than 256 are looked for"),
+            (claims(256), ""),
+            (claims(257), "it has 257 resource claims, and no more than 256 are looked for"),
+        ];
+        for (spec, expected) in cases {
+            let told = told(&spec);
+            let is_as_expected =
+                if expected.is_empty() { told.is_empty() } else { told.starts_with(expected) };
+            assert!(is_as_expected, "{told:?} instead of {expected:?}");
+        }
+    }
 }

@@ -16,6 +16,7 @@ use crate::{
         Context,
         devices::catalog::Catalog,
         request::{Container, Named},
+        selector::LISTED_MAX,
     },
     server::wire::{Meta, Text, null_as_default},
 };
@@ -65,6 +66,13 @@ pub(in crate::ingest) struct Mentions<'w, 'a> {
     pub(in crate::ingest) volumes: &'w [WireVolume<'a>],
     /// Those that run and those that initialise.
     pub(in crate::ingest) containers: Vec<&'w Container<'a>>,
+}
+
+impl WireVolume<'_> {
+    /// Tells whether it is a claim, or has one made for it.
+    pub(in crate::ingest) fn is_claim(&self) -> bool {
+        self.persistent_volume_claim.is_some() || self.ephemeral.is_some()
+    }
 }
 
 impl Needs {
@@ -143,8 +151,9 @@ impl Needs {
         let mut said: HashSet<Missing> = missing.iter().copied().collect();
         let mut volumes: Vec<VolumeNodes> = Vec::new();
         let mut claims = needy.claims.to_vec();
+        let lacks = self.volumes.lacks(&needy.refers.mounts);
         for mount in &needy.refers.mounts {
-            match self.nodes(context, mount, needy) {
+            match self.nodes(context, mount, needy, &lacks) {
                 Ok(nodes) => {
                     volumes.extend(nodes);
                     claims.extend(
@@ -174,10 +183,11 @@ impl Needs {
 }
 
 impl Mentions<'_, '_> {
+    /// Its claims of volumes, the first of them where there are more than are looked for.
     fn mounts(&self) -> Vec<Mount> {
         let of_namespace = |name: &str| format!("{}/{name}", self.meta.namespace).into();
         let (mut mounts, mut seen) = (Vec::new(), HashSet::new());
-        for volume in self.volumes {
+        for volume in self.volumes.iter().filter(|volume| volume.is_claim()).take(LISTED_MAX) {
             let mount = if let Some(source) = &volume.persistent_volume_claim {
                 Mount { claim: of_namespace(&source.claim_name), ephemeral: false }
             } else if volume.ephemeral.is_some() {

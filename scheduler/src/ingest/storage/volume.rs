@@ -5,7 +5,7 @@
 //! docs/behaviour.md 10.2, check 6: the filter `VolumeBinding` of the Kubernetes scheduler, whose rules for matching,
 //! for classes that wait for their first consumer and for topologies are those of the API's volume documentation.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kai_api::quantity::Quantity;
 use kai_engine::{Holds, Missing, Requirement, Storage as Counted, Symbol, VolumeNodes};
@@ -101,6 +101,9 @@ struct Class {
     terms: Vec<Vec<Requirement>>,
 }
 
+/// Sums of what claims without a volume need, by class.
+pub(in crate::ingest) type Lacks = BTreeMap<Box<str>, Need>;
+
 /// Claims, volumes and classes.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Volumes {
@@ -128,18 +131,18 @@ impl Volumes {
         self.capacities.clear_rooms();
     }
 
-    /// Works out what a pod's claims of a class need that have no volume yet. One that was told its node has its room there.
+    /// Works out what a pod's claims that have no volume yet need, by class. One that was told its node has its room there.
     ///
     /// A claim that could get a volume which is there counts as well: on a node where it gets that one, a pod may be
     /// refused that would fit.
-    fn need(&self, mounts: &[Mount], class: &str) -> Need {
-        let mut need = Need::default();
+    pub(in crate::ingest) fn lacks(&self, mounts: &[Mount]) -> Lacks {
+        let mut lacks = Lacks::new();
         let claims = mounts.iter().filter_map(|mount| self.claims.get(&mount.claim));
         let waits = |claim: &&Claim| claim.volume.is_empty() && claim.selected_node.is_none();
-        for claim in claims.filter(waits).filter(|claim| *claim.wish.form.class == *class) {
-            need.add(claim.wish.form.bytes);
+        for claim in claims.filter(waits) {
+            lacks.entry(claim.wish.form.class.clone()).or_default().add(claim.wish.form.bytes);
         }
-        need
+        lacks
     }
 }
 
@@ -174,12 +177,14 @@ impl Form {
 }
 
 impl Needs {
-    /// Finds from which nodes the volume of a mount can be used, one of those of `needy`; none: from every node.
+    /// Finds from which nodes the volume of a mount can be used, one of those of `needy`, which lack so much together; none:
+    /// from every node.
     pub(in crate::ingest) fn nodes(
         &mut self,
         context: &mut Context,
         mount: &Mount,
         needy: &Needy,
+        lacks: &Lacks,
     ) -> Result<Option<VolumeNodes>, Missing> {
         let name = mount.claim.split_once('/').map_or(&*mount.claim, |(_, name)| name);
         let symbol = context.names.symbol(name);
@@ -227,7 +232,7 @@ impl Needs {
         drop(own);
         let (mut terms, mut storage) = (Vec::new(), None);
         if class.provisions() {
-            let need = volumes.need(&needy.refers.mounts, &claim.wish.form.class);
+            let need = lacks.get(&claim.wish.form.class).copied().unwrap_or_default();
             let name = &*claim.wish.form.class;
             let room = volumes.capacities.room(name, &class.driver, need, &needy.refers.mounts);
             if let Room::Within { offered, .. } = &room {
@@ -347,7 +352,7 @@ impl Needs {
             reach: is_anyones.then(|| open::reach(&mut context.names, class, &terms)).flatten(),
             terms,
         };
-        if volume.is_free {
+        if volume.is_open() {
             self.offers_changed();
         }
         if let Some((claim, _)) = &volume.claim {
@@ -359,7 +364,7 @@ impl Needs {
 
     pub(in crate::ingest) fn remove_volume(&mut self, name: &str) {
         let Some(volume) = self.volumes.take(name) else { return };
-        if volume.is_free {
+        if volume.is_open() {
             self.offers_changed();
         }
         for claim in volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given) {

@@ -89,7 +89,7 @@ pub(super) struct Capacities {
 
 /// Holds what the volumes that a pod needs of a class take of a capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Need {
+pub(in crate::ingest) struct Need {
     bytes: i64,
     /// Of the largest alone.
     largest: i64,

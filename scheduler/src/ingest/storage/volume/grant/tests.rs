@@ -136,9 +136,10 @@ impl Disks {
         let refers = Arc::new(Refers { mounts, config_maps: Vec::new() });
         let needy = Needy { uid: Arc::from(""), claims: Box::default(), refers };
         let mut seen: Option<Vec<String>> = None;
+        let lacks = self.ingest.needs.volumes.lacks(&needy.refers.mounts);
         for mount in &needy.refers.mounts {
             let Ingest { context, needs, .. } = &mut self.ingest;
-            let of_mount = match needs.nodes(context, mount, &needy) {
+            let of_mount = match needs.nodes(context, mount, &needy, &lacks) {
                 Ok(None) => continue,
                 Ok(Some(nodes)) => nodes.terms,
                 Err(problem) => return format!("{problem:?}"),
@@ -251,6 +252,28 @@ fn a_capacity_that_says_the_same_again_has_nobody_looked_at() {
     assert!(!disks.ingest.needs.unbound_due);
     disks.has("n1", "90");
     assert!(disks.ingest.needs.unbound_due);
+}
+
+#[test]
+fn a_volume_that_is_made_for_a_claim_has_nobody_else_looked_at() {
+    let mut disks = Disks::new();
+    disks.claim("disk", "a", "60", None);
+    disks.cycle();
+    for phase in ["Pending", "Bound"] {
+        let volume = json!({
+            "metadata": { "name": "made" },
+            "spec": {
+                "storageClassName": "disk",
+                "capacity": { "storage": "60" },
+                "claimRef": { "namespace": "ns", "name": "a", "uid": "a" },
+            },
+            "status": { "phase": phase },
+        });
+        disks.apply(Kind::PersistentVolume, &volume);
+        assert!(!disks.ingest.needs.unbound_due, "{phase}");
+    }
+    disks.volume("free", "60");
+    assert!(disks.ingest.needs.unbound_due, "anybody may have it");
 }
 
 #[test]
