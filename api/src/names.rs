@@ -162,6 +162,8 @@ pub mod annotation {
     pub const LAST_EVICTION: &str = "kai.scheduler/last-eviction-timestamp";
     /// On a `PodGroup` that waits, ours: why, beyond the condition, as [`crate::explanation::Explanation`].
     pub const EXPLANATION: &str = "kai.scheduler/explanation";
+    /// Those that the scheduler writes on pod groups.
+    pub const OF_SCHEDULER: [&str; 4] = [STALE_SINCE, LAST_START, LAST_EVICTION, EXPLANATION];
     /// On an `Evict` event: how many pods were evicted.
     pub const EVICTED_PODS: &str = "num-evicted-pods";
     /// On an `Evict` event: name of the `PodGroup` that they were evicted for.

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt;
+use kai_api::names::annotation;
 use kai_daemon::process::causes;
 use kube::Client;
 use kube::api::Api;
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::utils::Backoff;
 use kube::runtime::{WatchStreamExt, watcher};
-use serde_json::Value;
 
 use crate::object::{Gvk, Object};
 use crate::slim::{AnyShape, Shape, Slim};
@@ -175,16 +175,42 @@ impl<K: Ord + std::hash::Hash> Listing<K> {
     }
 }
 
-/// Tells whether `spec` and metadata of two versions of an object are the same.
+/// Tells whether `spec` and metadata of two versions of a `PodGroup` are the same, but for the scheduler's own notes on it.
 pub(crate) fn is_same_but_status(left: &Object, right: &Object) -> bool {
-    let pick = |object: &Object| -> [Value; 4] {
-        let value = object.value();
-        [
-            value["spec"].clone(),
-            value["metadata"]["labels"].clone(),
-            value["metadata"]["annotations"].clone(),
-            value["metadata"]["ownerReferences"].clone(),
-        ]
-    };
-    pick(left) == pick(right)
+    let (one, other) = (left.value(), right.value());
+    let is_same = |key: &str| one["metadata"][key] == other["metadata"][key];
+    let is_ours = |(key, _): &(&str, &str)| !annotation::OF_SCHEDULER.contains(key);
+    let count = |object: &Object| object.annotations().filter(is_ours).count();
+    one["spec"] == other["spec"]
+        && is_same("labels")
+        && is_same("ownerReferences")
+        && count(left) == count(right)
+        && left.annotations().filter(is_ours).all(|(key, text)| right.annotation(key) == Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::is_same_but_status;
+    use crate::object::Object;
+
+    fn group(annotations: &Value) -> Object {
+        let metadata = json!({"name": "g", "resourceVersion": annotations.to_string(), "annotations": annotations});
+        Object::new(json!({"metadata": metadata, "spec": {"minMember": 1}, "status": annotations}))
+    }
+
+    /// Each note has all pods of the group looked at otherwise, at each start and eviction.
+    #[test]
+    fn notes_of_the_scheduler_are_no_news() {
+        let (own, stamp) = (json!({"a": "1"}), "kai.scheduler/last-start-timestamp");
+        let noted = json!({"a": "1", stamp: "2020-01-01T00:00:00Z", "kai.scheduler/explanation": "{}"});
+        assert!(is_same_but_status(&group(&own), &group(&noted)));
+        assert!(is_same_but_status(&group(&Value::Null), &group(&json!({stamp: "x"}))));
+        for other in [json!({"a": "2"}), json!({}), json!({"a": "1", "b": "2"})] {
+            assert!(!is_same_but_status(&group(&own), &group(&other)), "{other}");
+        }
+        let spec = json!({"metadata": {"annotations": own}, "spec": {"minMember": 2}});
+        assert!(!is_same_but_status(&group(&own), &Object::new(spec)));
+    }
 }

@@ -48,8 +48,16 @@ pub fn group(case: &Case<'_>) -> Result<Desired, Stop> {
     if !case.settings.is_kai_v017() {
         // What its owner says may be less than nothing, or more than the API holds.
         desired.min_member = desired.min_member.clamp(0, i64::from(i32::MAX));
+        desired.annotations.retain(|key, _| !is_of_daemons(key));
     }
     Ok(desired)
+}
+
+/// Tells whether daemons write an annotation themselves, on groups and pods: what a workload says there would be written over
+/// what the scheduler says, and that over it again, without end.
+fn is_of_daemons(key: &str) -> bool {
+    use kai_api::names::annotation::{BOUND_PREEMPTIBILITY, BOUND_QUEUE, OF_SCHEDULER};
+    [BOUND_QUEUE, BOUND_PREEMPTIBILITY].contains(&key) || OF_SCHEDULER.contains(&key)
 }
 
 /// By the rule of the top owner's kind.

@@ -39,7 +39,7 @@ pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Sto
         namespace: case.pod.namespace.to_string(),
         owner: case.top.reference(),
         labels: labels(case.top, case.pod),
-        annotations: annotations(case.top, case.pod),
+        annotations: annotations(case),
         queue: queue(case.top, case.pod, case.settings),
         priority_class,
         preemptibility,
@@ -82,14 +82,20 @@ fn labels(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
     labels
 }
 
-/// The pod's `user`, the identity of the top owner, then all annotations of the top owner.
-fn annotations(top: &Object, pod: &Pod) -> BTreeMap<String, String> {
+/// The pod's `user`, all annotations of the top owner, and its identity, which nobody else can say.
+fn annotations(case: &Case<'_>) -> BTreeMap<String, String> {
+    let (top, pod) = (case.top, case.pod);
     let mut all = BTreeMap::new();
     if let Some(user) = pod.annotation(names::label::USER) {
         all.insert(names::label::USER.to_owned(), user.to_owned());
     }
-    all.insert(names::annotation::TOP_OWNER.to_owned(), top_owner_text(top));
     all.extend(owned(top.annotations()));
+    let identity = all.entry(names::annotation::TOP_OWNER.to_owned());
+    if case.settings.is_kai_v017() {
+        identity.or_insert_with(|| top_owner_text(top));
+    } else {
+        identity.insert_entry(top_owner_text(top));
+    }
     all
 }
 
