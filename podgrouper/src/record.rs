@@ -55,19 +55,25 @@ use crate::slim::EvictionShape;
 use crate::store::Key;
 use kai_api::names::event;
 
+use eviction::Seen;
 pub(crate) use heard::Heard;
 pub(crate) use keeper::Keeper;
 
 /// Evictions, as the scheduler's events tell of them.
-pub(crate) async fn follow_evictions(client: Client, heard: Arc<Heard>) {
+pub(crate) async fn follow_evictions(client: Client, scheduler: String, heard: Arc<Heard>) {
     let fields = format!("reason={}", event::EVICT);
     let selection = Selection { fields, ..Selection::of("v1", "Event") };
     follow::<EvictionShape>(client, selection, move |change| {
         if let Change::Set(object) = change {
-            let about = &object.value()["involvedObject"];
+            let event = object.value();
+            let about = &event["involvedObject"];
             let text = |key: &str| about[key].as_str().unwrap_or_default();
-            if text("kind") == "PodGroup" {
-                heard.evicted(&Key::new(text("namespace"), text("name")), object.value());
+            if text("kind") == "PodGroup"
+                && text("namespace") == object.namespace()
+                && let Some(seen) = Seen::of(event, &scheduler)
+            {
+                let message = event["message"].as_str().unwrap_or_default();
+                heard.evicted(&Key::new(text("namespace"), text("name")), seen, message);
             }
         }
     })

@@ -236,14 +236,14 @@ async fn lead(
     tasks.spawn(follow_classes(client.clone(), sink.clone()));
     if has_status {
         tasks.spawn(follow_queues(client.clone(), sink.clone()));
-        tasks.spawn(follow_evictions(client.clone(), sink.heard.clone()));
+        let scheduler = args.scheduler_name.clone();
+        tasks.spawn(follow_evictions(client.clone(), scheduler.clone(), sink.heard.clone()));
         let place = shard::Place {
             namespace: args.system_namespace(&client),
             scheduler: installed.to_owned(),
             pools: args.pools(),
         };
         tasks.spawn(shard::run(client.clone(), place, metrics.meters.clone()));
-        let scheduler = args.scheduler_name.clone();
         tasks.spawn(scale::run(client.clone(), scheduler, args.cluster_autoscaling));
     }
     {

@@ -139,6 +139,8 @@ impl Shape for EvictionShape {
             ("lastTimestamp", Kept::Whole),
             ("message", Kept::Whole),
             ("metadata", METADATA),
+            ("reportingComponent", Kept::Whole),
+            ("source", Kept::Whole),
         ],
         &Kept::Nothing,
     );

@@ -1,13 +1,12 @@
 //! Pods, `PodGroup`s and evictions as the watches tell of them, until they are written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kai_daemon::clock;
-use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::eviction::Seen;
+use super::eviction::{Seen, TOGETHER_SECONDS};
 use super::settle::{Members, Window, mark};
 use super::span::{Devices, End, Ended, Second, Span};
 use super::who::Who;
@@ -22,6 +21,9 @@ use crate::uid::Uid;
 pub(super) const LAG_SECONDS: Second = 3;
 /// Events are kept as long as an API server keeps them, and somewhat longer.
 const EVICTION_AGE_MAX: Second = 2 * 3_600;
+/// So many evictions of a namespace are kept, and looked through so often for old ones.
+const EVICTIONS_MAX: usize = 20_000;
+const SWEEP_SECONDS: Second = 600;
 
 /// Everything heard. Every method is short and takes the lock once.
 #[derive(Debug, Default)]
@@ -39,7 +41,14 @@ struct Rows {
     dirty: BTreeMap<Key, Second>,
     /// True once the pods were listed: a pod that comes later is news.
     is_listed: bool,
+    /// Evictions by namespace.
+    evictions: HashMap<Arc<str>, Evictions>,
+    /// Time when those of too long ago were let go.
+    swept: Second,
 }
+
+/// Evictions of the groups of a namespace: by the name of the group, what was said, and the time.
+type Evictions = BTreeMap<(Arc<str>, u64, Second), Seen>;
 
 #[derive(Debug, Default)]
 struct Group {
@@ -48,7 +57,6 @@ struct Group {
     is_there: bool,
     /// Its pods by UID.
     pods: BTreeMap<Uid, Pod>,
-    evictions: Vec<Seen>,
 }
 
 #[derive(Debug)]
@@ -78,6 +86,44 @@ pub(super) struct Heap {
 
 fn now() -> Second {
     clock::now().as_second()
+}
+
+impl Rows {
+    /// Lets go of evictions of too long ago, now and then.
+    fn sweep(&mut self, at: Second) {
+        if at - self.swept < SWEEP_SECONDS {
+            return;
+        }
+        self.swept = at;
+        self.evictions.retain(|_, kept| {
+            kept.retain(|_, seen| at - seen.at <= EVICTION_AGE_MAX);
+            !kept.is_empty()
+        });
+    }
+
+    /// Lets go of a group.
+    fn forget(&mut self, key: &Key) {
+        self.groups.remove(key);
+        if let Some(kept) = self.evictions.get_mut(&key.namespace) {
+            let own: Vec<_> = of_group(kept, &key.name).map(|(at, _)| at.clone()).collect();
+            for at in own {
+                kept.remove(&at);
+            }
+        }
+    }
+
+    fn evictions_of(&self, key: &Key) -> Vec<Seen> {
+        let kept = self.evictions.get(&key.namespace).into_iter();
+        kept.flat_map(|kept| of_group(kept, &key.name)).map(|(_, seen)| seen.clone()).collect()
+    }
+}
+
+fn of_group<'a>(
+    kept: &'a Evictions,
+    name: &Arc<str>,
+) -> impl Iterator<Item = (&'a (Arc<str>, u64, Second), &'a Seen)> {
+    let all = (name.clone(), 0, Second::MIN)..=(name.clone(), u64::MAX, Second::MAX);
+    kept.range(all)
 }
 
 impl Heard {
@@ -165,25 +211,30 @@ impl Heard {
     }
 
     /// A pod of a group was evicted.
-    pub(crate) fn evicted(&self, key: &Key, event: &Value) {
-        let Some(mut seen) = Seen::of(event) else { return };
+    pub(crate) fn evicted(&self, key: &Key, mut seen: Seen, message: &str) {
         if now() - seen.at > EVICTION_AGE_MAX {
             return;
         }
+        let mut rows = self.rows();
         let by = Key { namespace: seen.by_namespace.clone(), name: seen.by_pod_group.clone() };
-        if let Some(group) = self.rows().groups.get(&by) {
-            seen.by_queue = group.queue.to_string();
-            seen.by_workload = group.who.as_ref().map(|who| who.label()).unwrap_or_default();
-        }
-        self.change(key, |group, _| {
-            // An event that is said again is patched with another time.
-            let is_known = group.evictions.iter().any(|row| row.is_same(&seen));
-            if !is_known {
-                group.evictions.retain(|row| seen.at - row.at <= EVICTION_AGE_MAX);
-                group.evictions.push(seen);
+        if let Some(by) = rows.groups.get(&by) {
+            // An event that somebody else wrote is to tell nothing of the groups that it names.
+            let is_own = rows.groups.get(key).is_some_and(|group| group.queue == by.queue);
+            if !by.queue.is_empty() && (is_own || message.contains(&*by.queue)) {
+                seen.by_queue = by.queue.clone();
+                seen.by_workload = by.who.as_ref().map(|who| who.label().into()).unwrap_or_default();
             }
-            !is_known
-        });
+        }
+        let kept = rows.evictions.entry(key.namespace.clone()).or_default();
+        let at = |at: Second| (key.name.clone(), seen.said, at);
+        // An event that is said again is patched with another time.
+        let near = at(seen.at - TOGETHER_SECONDS)..=at(seen.at + TOGETHER_SECONDS);
+        if kept.len() >= EVICTIONS_MAX || kept.range(near).next().is_some() {
+            return;
+        }
+        kept.insert(at(seen.at), seen);
+        drop(rows);
+        self.change(key, |_, _| true);
     }
 
     /// Has every group with pods looked at from a moment on.
@@ -204,6 +255,7 @@ impl Heard {
     /// Takes the workloads that may be written, by UID.
     pub(super) fn take_due(&self, at: Second) -> BTreeSet<Arc<str>> {
         let mut rows = self.rows();
+        rows.sweep(at);
         if !rows.is_listed {
             return BTreeSet::new();
         }
@@ -216,9 +268,7 @@ impl Heard {
             match &group.who {
                 Some(who) => drop(works.insert(Arc::from(who.uid.as_str()))),
                 // Its PodGroup is not there yet, or any more: it comes by itself, and so does what it is for.
-                None if group.pods.values().all(|pod| pod.is_gone) => {
-                    drop(rows.groups.remove(&key));
-                }
+                None if group.pods.values().all(|pod| pod.is_gone) => rows.forget(&key),
                 None => {}
             }
         }
@@ -273,18 +323,19 @@ impl Heard {
     /// All that is known of a workload now.
     pub(super) fn heap(&self, uid: &str) -> Option<Heap> {
         let rows = self.rows();
-        let groups: Vec<&Group> =
-            rows.works.get(uid)?.iter().filter_map(|key| rows.groups.get(key)).collect();
-        let who = groups.iter().find_map(|group| group.who.clone())?;
-        let members = groups.iter().map(|group| Members {
+        let keys = rows.works.get(uid)?.iter();
+        let groups: Vec<(&Key, &Group)> =
+            keys.filter_map(|key| Some((key, rows.groups.get(key)?))).collect();
+        let who = groups.iter().find_map(|(_, group)| group.who.clone())?;
+        let members = groups.iter().map(|(key, group)| Members {
             queue: group.queue.clone(),
             spans: group.pods.values().map(|pod| pod.span.clone()).collect(),
-            evictions: group.evictions.clone(),
+            evictions: rows.evictions_of(key),
         });
         Some(Heap {
             who,
             members: members.collect(),
-            is_deleted: !groups.iter().any(|group| group.is_there),
+            is_deleted: !groups.iter().any(|(_, group)| group.is_there),
         })
     }
 
@@ -306,7 +357,7 @@ impl Heard {
             let is_empty = group.pods.is_empty() && !group.is_there;
             let has_gone = group.pods.values().any(|pod| pod.is_gone);
             if is_empty {
-                rows.groups.remove(key);
+                rows.forget(key);
                 if let Some(groups) = rows.works.get_mut(uid) {
                     groups.remove(key);
                 }
@@ -337,3 +388,6 @@ impl Heard {
 
 /// The event of an eviction may come so long after the pod is gone.
 const EVICTION_LAG: Second = 30;
+
+#[cfg(test)]
+mod tests;

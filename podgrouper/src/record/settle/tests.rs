@@ -72,9 +72,10 @@ fn an_eviction_is_told_once_and_with_its_price() {
         action: "reclaim".into(),
         by_namespace: "m".into(),
         by_pod_group: "g".into(),
-        by_workload: "Job/j".to_owned(),
-        by_queue: "r".to_owned(),
-        message: format!("Pod n/{pod} was preempted by workload m/g.").into(),
+        by_workload: "Job/j".into(),
+        by_queue: "r".into(),
+        names: [pod.into()].into(),
+        said: 0,
     };
     let gone = |name: &str| pod(name, 0, Some(10), Some((32, End::Gone)));
     let mut members = group(vec![gone("p-1"), gone("p-11")]);
