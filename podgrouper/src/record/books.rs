@@ -13,6 +13,7 @@ use kube::{Client, ResourceExt as _};
 use serde_json::{Map, Value, json};
 
 use super::day::Day;
+use super::who::WorkId;
 
 /// A workload that is new goes to the next object where one has more bytes of JSON than this.
 pub(super) const RECORD_BYTES_MAX: usize = 256 * 1024;
@@ -211,19 +212,24 @@ impl Books {
         Ok(self.known.get(place).and_then(|book| book.rows.get(uid)).map(|row| &row.record))
     }
 
-    /// Workloads that had not ended when their last record was written.
-    pub(super) fn open_workloads(&self) -> Vec<(Place, String)> {
-        let mut last: BTreeMap<&str, (&Place, bool)> = BTreeMap::new();
+    /// Workloads that had not ended when their last record was written, with its place.
+    pub(super) fn open_workloads(&self) -> BTreeMap<WorkId, Place> {
+        let mut last: BTreeMap<(&str, &str), (&Place, bool)> = BTreeMap::new();
         for (place, book) in &self.known {
             for (uid, row) in &book.rows {
-                let seen = last.entry(uid).or_insert((place, row.record.outcome.is_open()));
+                let is_open = row.record.outcome.is_open();
+                let seen = last.entry((&place.namespace, uid)).or_insert((place, is_open));
                 if seen.0.day < place.day {
-                    *seen = (place, row.record.outcome.is_open());
+                    *seen = (place, is_open);
                 }
             }
         }
         let open = last.into_iter().filter(|(_, (_, is_open))| *is_open);
-        open.map(|(uid, (place, _))| (place.clone(), uid.to_owned())).collect()
+        open.map(|((_, uid), (place, _))| {
+            let id = WorkId { namespace: place.namespace.clone(), uid: uid.into() };
+            (id, place.clone())
+        })
+        .collect()
     }
 
     /// Has a place read again.

@@ -11,15 +11,15 @@ use serde_json::Value;
 use super::day::Day;
 use super::settle::{Members, Window, time};
 use super::span::{Second, Span, second};
+use super::who::NAME_BYTES_MAX;
 
 /// Evictions for one group this close to each other are one.
 pub(super) const TOGETHER_SECONDS: Second = 60;
 /// Rows that a record of a day keeps, the last ones.
 const ROWS_MAX: usize = 16;
 
-/// The longest message of an event of ours, and the longest name in the API.
+/// The longest message of an event of ours.
 const MESSAGE_BYTES_MAX: usize = 1_024;
-const NAME_BYTES_MAX: usize = 253;
 /// So many names of a message are kept: the scheduler's have the pod's, and that of the group that it left for.
 const NAMES_MAX: usize = 2;
 

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::eviction::{Seen, TOGETHER_SECONDS};
 use super::settle::{Members, Window, mark};
 use super::span::{Devices, End, Ended, Second, Span};
-use super::who::Who;
+use super::who::{NAME_BYTES_MAX, Who, WorkId};
 use crate::object::Object;
 use crate::pod as grouping;
 use crate::status::Usage;
@@ -35,8 +35,10 @@ pub(crate) struct Heard {
 #[derive(Debug, Default)]
 struct Rows {
     groups: BTreeMap<Key, Group>,
-    /// Groups by the UID of their workload.
-    works: BTreeMap<Arc<str>, BTreeSet<Key>>,
+    /// Groups by their workload.
+    works: BTreeMap<WorkId, BTreeSet<Key>>,
+    /// Workloads that no group is for any more, though none of them is gone.
+    left: BTreeSet<WorkId>,
     /// Groups that changed, with the time from which they may be written.
     dirty: BTreeMap<Key, Second>,
     /// True once the pods were listed: a pod that comes later is news.
@@ -99,6 +101,16 @@ impl Rows {
             kept.retain(|_, seen| at - seen.at <= EVICTION_AGE_MAX);
             !kept.is_empty()
         });
+    }
+
+    /// Takes a group from a workload.
+    fn leave(&mut self, work: &WorkId, key: &Key) {
+        let Some(groups) = self.works.get_mut(work) else { return };
+        groups.remove(key);
+        if groups.is_empty() {
+            self.works.remove(work);
+            self.left.insert(work.clone());
+        }
     }
 
     /// Lets go of a group.
@@ -189,20 +201,27 @@ impl Heard {
     pub(crate) fn set_group(&self, key: &Key, object: &Object) {
         let who = Arc::new(Who::of(object));
         let queue = object.value()["spec"]["queue"].as_str().unwrap_or_default();
+        // What is longer is no queue.
+        let queue = Some(queue).filter(|queue| queue.len() <= NAME_BYTES_MAX).unwrap_or_default();
         let mut rows = self.rows();
-        rows.works.entry(who.uid.as_str().into()).or_default().insert(key.clone());
+        rows.works.entry(who.id()).or_default().insert(key.clone());
         let group = rows.groups.entry(key.clone()).or_default();
         let is_news = group.who.as_ref() != Some(&who) || *group.queue != *queue;
         group.is_there = true;
         if is_news {
-            let moved = group.who.replace(who.clone()).filter(|before| before.uid != who.uid);
             group.queue = queue.into();
-            if let Some(groups) = moved.and_then(|before| rows.works.get_mut(before.uid.as_str())) {
-                groups.remove(key);
+            let before = group.who.replace(who.clone()).map(|before| before.id());
+            if let Some(before) = before.filter(|before| *before != who.id()) {
+                rows.leave(&before, key);
             }
             rows.dirty.entry(key.clone()).or_insert_with(|| now() + LAG_SECONDS);
             self.wake.notify_one();
         }
+    }
+
+    /// Takes the workloads that no group is for any more, though none of them is gone: groups name others by now.
+    pub(super) fn take_left(&self) -> BTreeSet<WorkId> {
+        std::mem::take(&mut self.rows().left)
     }
 
     /// A `PodGroup` is gone.
@@ -252,8 +271,8 @@ impl Heard {
         }
     }
 
-    /// Takes the workloads that may be written, by UID.
-    pub(super) fn take_due(&self, at: Second) -> BTreeSet<Arc<str>> {
+    /// Takes the workloads that may be written.
+    pub(super) fn take_due(&self, at: Second) -> BTreeSet<WorkId> {
         let mut rows = self.rows();
         rows.sweep(at);
         if !rows.is_listed {
@@ -266,7 +285,7 @@ impl Heard {
             rows.dirty.remove(&key);
             let Some(group) = rows.groups.get(&key) else { continue };
             match &group.who {
-                Some(who) => drop(works.insert(Arc::from(who.uid.as_str()))),
+                Some(who) => drop(works.insert(who.id())),
                 // Its PodGroup is not there yet, or any more: it comes by itself, and so does what it is for.
                 None if group.pods.values().all(|pod| pod.is_gone) => rows.forget(&key),
                 None => {}
@@ -282,9 +301,9 @@ impl Heard {
     }
 
     /// Has a workload looked at again.
-    pub(super) fn again(&self, uid: &str, at: Second) {
+    pub(super) fn again(&self, work: &WorkId, at: Second) {
         let mut rows = self.rows();
-        for key in rows.works.get(uid).cloned().unwrap_or_default() {
+        for key in rows.works.get(work).cloned().unwrap_or_default() {
             rows.dirty.entry(key).or_insert(at);
         }
         drop(rows);
@@ -292,9 +311,9 @@ impl Heard {
     }
 
     /// Pods of a workload whose devices still have to be found.
-    pub(super) fn asks(&self, uid: &str) -> Vec<(Key, Asks)> {
+    pub(super) fn asks(&self, work: &WorkId) -> Vec<(Key, Asks)> {
         let rows = self.rows();
-        let keys = rows.works.get(uid).into_iter().flatten();
+        let keys = rows.works.get(work).into_iter().flatten();
         let groups = keys.filter_map(|key| Some((key, rows.groups.get(key)?)));
         groups
             .flat_map(|(key, group)| {
@@ -314,16 +333,10 @@ impl Heard {
         }
     }
 
-    /// The namespace of a workload; none where nothing is known of it.
-    pub(super) fn namespace(&self, uid: &str) -> Option<Arc<str>> {
-        let rows = self.rows();
-        rows.works.get(uid)?.iter().next().map(|key| key.namespace.clone())
-    }
-
     /// All that is known of a workload now.
-    pub(super) fn heap(&self, uid: &str) -> Option<Heap> {
+    pub(super) fn heap(&self, work: &WorkId) -> Option<Heap> {
         let rows = self.rows();
-        let keys = rows.works.get(uid)?.iter();
+        let keys = rows.works.get(work)?.iter();
         let groups: Vec<(&Key, &Group)> =
             keys.filter_map(|key| Some((key, rows.groups.get(key)?))).collect();
         let who = groups.iter().find_map(|(_, group)| group.who.clone())?;
@@ -340,9 +353,9 @@ impl Heard {
     }
 
     /// Notes that a window of a workload was written. Pods and groups that are gone are let go once they are counted.
-    pub(super) fn written(&self, uid: &str, window: Window) {
+    pub(super) fn written(&self, work: &WorkId, window: Window) {
         let mut rows = self.rows();
-        let keys = rows.works.get(uid).cloned().unwrap_or_default();
+        let keys = rows.works.get(work).cloned().unwrap_or_default();
         for key in &keys {
             let Some(group) = rows.groups.get_mut(key) else { continue };
             group.pods.retain(|_, pod| {
@@ -358,7 +371,7 @@ impl Heard {
             let has_gone = group.pods.values().any(|pod| pod.is_gone);
             if is_empty {
                 rows.forget(key);
-                if let Some(groups) = rows.works.get_mut(uid) {
+                if let Some(groups) = rows.works.get_mut(work) {
                     groups.remove(key);
                 }
             } else if let Some(later) = later {
@@ -369,15 +382,15 @@ impl Heard {
                 rows.dirty.entry(key.clone()).or_insert(window.to + 2 * EVICTION_LAG);
             }
         }
-        if rows.works.get(uid).is_some_and(BTreeSet::is_empty) {
-            rows.works.remove(uid);
+        if rows.works.get(work).is_some_and(BTreeSet::is_empty) {
+            rows.works.remove(work);
         }
     }
 
     /// Forgets which pods of a workload were counted: the record says up to when.
-    pub(super) fn count_anew(&self, uid: &str) {
+    pub(super) fn count_anew(&self, work: &WorkId) {
         let mut rows = self.rows();
-        for key in rows.works.get(uid).cloned().unwrap_or_default() {
+        for key in rows.works.get(work).cloned().unwrap_or_default() {
             for pod in rows.groups.get_mut(&key).into_iter().flat_map(|g| g.pods.values_mut()) {
                 pod.span.counted_to = None;
                 pod.span.is_news = false;

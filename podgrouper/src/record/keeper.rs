@@ -16,7 +16,7 @@ use super::devices::by_type;
 use super::heard::{Heap, Heard, LAG_SECONDS};
 use super::settle::{Members, Window, settle};
 use super::span::{Devices, End, Ended, Second, Span};
-use super::who::Who;
+use super::who::{Who, WorkId};
 use crate::status::{Devices as Finder, Reads};
 
 /// Pause after a failed write, and before records are looked for again where their kind is not installed.
@@ -32,7 +32,7 @@ pub(crate) struct Keeper {
     finder: Finder,
     books: Books,
     history_days: u32,
-    works: HashMap<Arc<str>, Work>,
+    works: HashMap<WorkId, Work>,
     /// The day up to which records that are too old were deleted.
     today: Day,
     /// Failures already told, so that a missing right is said once.
@@ -50,7 +50,7 @@ struct Work {
 
 /// A record to be written.
 struct Plan {
-    uid: Arc<str>,
+    work: WorkId,
     place: Place,
     record: WorkloadRecord,
     window: Window,
@@ -98,11 +98,11 @@ impl Keeper {
         tokio::time::sleep(Duration::from_secs(LAG_SECONDS.unsigned_abs())).await;
         let orphans = self.books.open_workloads();
         let mut due = self.heard.take_due(now());
-        due.extend(orphans.iter().map(|(_, uid)| Arc::from(uid.as_str())));
+        due.extend(orphans.keys().cloned());
         self.pass(due, &orphans).await;
         loop {
             let due = self.wait().await;
-            self.pass(due, &[]).await;
+            self.pass(due, &BTreeMap::new()).await;
             self.turn().await;
         }
     }
@@ -112,7 +112,7 @@ impl Keeper {
     }
 
     /// Waits until something may be written, or a day has ended.
-    async fn wait(&self) -> BTreeSet<Arc<str>> {
+    async fn wait(&self) -> BTreeSet<WorkId> {
         loop {
             let due = self.heard.take_due(now());
             if !due.is_empty() || self.is_over() {
@@ -147,46 +147,46 @@ impl Keeper {
     }
 
     /// Writes what there is to say of workloads, day by day, up to some seconds ago.
-    async fn pass(&mut self, mut uids: BTreeSet<Arc<str>>, orphans: &[(Place, String)]) {
+    async fn pass(&mut self, mut due: BTreeSet<WorkId>, orphans: &BTreeMap<WorkId, Place>) {
+        for left in self.heard.take_left() {
+            self.works.remove(&left);
+        }
         let to = now() - LAG_SECONDS;
         // What failed for one workload would fail for all others of its namespace.
         let mut failed: BTreeSet<Arc<str>> = BTreeSet::new();
-        while !uids.is_empty() {
+        while !due.is_empty() {
             let mut plans = Vec::new();
-            for uid in &uids {
-                let orphan = orphans.iter().find(|(_, own)| **own == **uid).map(|(place, _)| place);
-                let at_orphan = orphan.map(|place| place.namespace.clone());
-                let namespace = self.heard.namespace(uid).or(at_orphan);
-                if namespace.as_ref().is_some_and(|namespace| failed.contains(namespace)) {
-                    self.put_off(uid);
+            for work in &due {
+                if failed.contains(&work.namespace) {
+                    self.put_off(work);
                     continue;
                 }
-                self.find_devices(uid).await;
-                match self.plan(uid, to, orphan).await {
+                self.find_devices(work).await;
+                match self.plan(work, to, orphans.get(work)).await {
                     Ok(plan) => plans.extend(plan),
                     Err(error) => {
-                        self.failed(uid, &error);
-                        failed.extend(namespace);
+                        self.failed(work, &error);
+                        failed.insert(work.namespace.clone());
                     }
                 }
             }
-            uids.clear();
+            due.clear();
             let mut by_place: BTreeMap<Place, Vec<Plan>> = BTreeMap::new();
             for plan in plans {
                 by_place.entry(plan.place.clone()).or_default().push(plan);
             }
             for (place, plans) in by_place {
-                uids.extend(self.write(&place, plans, to).await);
+                due.extend(self.write(&place, plans, to).await);
             }
         }
         self.books.shrink(Day::of(to));
     }
 
     /// Writes the records of one place; returns the workloads of which a later day is still to be written.
-    async fn write(&mut self, place: &Place, plans: Vec<Plan>, to: Second) -> Vec<Arc<str>> {
+    async fn write(&mut self, place: &Place, plans: Vec<Plan>, to: Second) -> Vec<WorkId> {
         let news = plans.iter().filter(|plan| plan.is_new);
         let records: BTreeMap<String, WorkloadRecord> =
-            news.map(|plan| (plan.uid.to_string(), plan.record.clone())).collect();
+            news.map(|plan| (plan.work.uid.to_string(), plan.record.clone())).collect();
         let written =
             if records.is_empty() { Ok(()) } else { self.books.write(place, records).await };
         match written {
@@ -198,9 +198,9 @@ impl Keeper {
             Err(Refusal::Conflict) => {
                 self.books.forget(place);
                 for plan in plans {
-                    self.works.remove(&plan.uid);
-                    self.heard.count_anew(&plan.uid);
-                    self.heard.again(&plan.uid, now() + 1);
+                    self.works.remove(&plan.work);
+                    self.heard.count_anew(&plan.work);
+                    self.heard.again(&plan.work, now() + 1);
                 }
                 Vec::new()
             }
@@ -208,94 +208,94 @@ impl Keeper {
                 // The answer may have been lost on its way: what was written, the next read tells.
                 self.books.forget(place);
                 for plan in plans {
-                    self.works.remove(&plan.uid);
-                    self.heard.count_anew(&plan.uid);
-                    self.failed(&plan.uid, &error);
+                    self.works.remove(&plan.work);
+                    self.heard.count_anew(&plan.work);
+                    self.failed(&plan.work, &error);
                 }
                 Vec::new()
             }
         }
     }
 
-    fn failed(&mut self, uid: &str, error: &kube::Error) {
+    fn failed(&mut self, work: &WorkId, error: &kube::Error) {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
         let text = if is_refused { "not allowed".to_owned() } else { causes(error) };
         if self.told.insert(text.clone()) {
             tracing::warn!(error = %text, "failed to write a record; trying again");
         }
-        self.put_off(uid);
+        self.put_off(work);
     }
 
     /// Has a workload looked at again after a pause.
-    fn put_off(&self, uid: &str) {
+    fn put_off(&self, work: &WorkId) {
         let pause = Second::try_from(RETRY.as_secs()).unwrap_or(1);
-        self.heard.again(uid, now() + pause);
+        self.heard.again(work, now() + pause);
     }
 
     /// Notes that a record stands; returns its workload if there is more to write.
-    fn written(&mut self, plan: Plan, to: Second) -> Option<Arc<str>> {
-        self.heard.written(&plan.uid, plan.window);
-        let is_over = !plan.record.outcome.is_open() && self.heard.heap(&plan.uid).is_none();
+    fn written(&mut self, plan: Plan, to: Second) -> Option<WorkId> {
+        self.heard.written(&plan.work, plan.window);
+        let is_over = !plan.record.outcome.is_open() && self.heard.heap(&plan.work).is_none();
         if is_over {
-            self.works.remove(&plan.uid);
+            self.works.remove(&plan.work);
             return None;
         }
-        let lost = self.works.remove(&plan.uid).and_then(|work| work.lost);
+        let lost = self.works.remove(&plan.work).and_then(|work| work.lost);
         let through = plan.window.to;
         let lost = lost.filter(|lost| lost.spans.iter().any(|span| span.end() > through));
-        self.works.insert(plan.uid.clone(), Work { last: plan.record, through, lost });
-        (through < to).then_some(plan.uid)
+        self.works.insert(plan.work.clone(), Work { last: plan.record, through, lost });
+        (through < to).then_some(plan.work)
     }
 
     /// The next record of a workload; none where nothing is known of it.
     async fn plan(
         &mut self,
-        uid: &Arc<str>,
+        id: &WorkId,
         to: Second,
         orphan: Option<&Place>,
     ) -> Result<Option<Plan>, kube::Error> {
-        let heap = match (self.heard.heap(uid), orphan) {
+        let heap = match (self.heard.heap(id), orphan) {
             (Some(heap), _) => heap,
             (None, Some(place)) => {
-                let Some(record) = self.books.record(place, uid).await? else { return Ok(None) };
-                missing(place, uid, record)
+                let found = self.books.record(place, &id.uid).await?;
+                let Some(record) = found else { return Ok(None) };
+                missing(id, record)
             }
             (None, None) => return Ok(None),
         };
-        if !self.works.contains_key(uid) {
-            let work = self.find(uid, &heap, to).await?;
-            self.works.insert(uid.clone(), work);
+        if !self.works.contains_key(id) {
+            let work = self.find(id, &heap, to).await?;
+            self.works.insert(id.clone(), work);
         }
-        let work = &self.works[uid];
+        let work = &self.works[id];
         let day = Day::of(work.through);
         let window = Window {
             from: work.through,
             to: to.max(work.through).min(day.end()),
             begins_waiting: work.last.outcome == Outcome::Pending,
         };
-        let place = Place { namespace: heap.who.namespace.as_str().into(), day };
+        let place = Place { namespace: id.namespace.clone(), day };
         let mut members = heap.members;
         members.extend(work.lost.clone());
         let fresh = opened(&heap.who, &work.last);
-        let before = self.books.record(&place, uid).await?;
+        let before = self.books.record(&place, &id.uid).await?;
         let mut record = settle(before.unwrap_or(&fresh), &members, window, heap.is_deleted);
         if let Some(queue) = members.iter().map(|row| &row.queue).find(|queue| !queue.is_empty()) {
             record.queue = queue.to_string();
         }
         let is_new = before.is_none_or(|before| is_other(before, &record));
-        Ok(Some(Plan { uid: uid.clone(), place, record, window, is_new }))
+        Ok(Some(Plan { work: id.clone(), place, record, window, is_new }))
     }
 
     /// Finds up to when a workload is recorded: the last record that has it, looked for from now on backwards.
-    async fn find(&mut self, uid: &str, heap: &Heap, to: Second) -> Result<Work, kube::Error> {
+    async fn find(&mut self, id: &WorkId, heap: &Heap, to: Second) -> Result<Work, kube::Error> {
         let spans = || heap.members.iter().flat_map(|row| &row.spans);
         let first = spans().map(|span| span.created).min().unwrap_or(to).min(to);
         let first = first.max(self.oldest().start());
-        let namespace: Arc<str> = heap.who.namespace.as_str().into();
         let mut day = Day::of(to);
         while day >= Day::of(first) {
-            let place = Place { namespace: namespace.clone(), day };
-            if let Some(record) = self.books.record(&place, uid).await? {
+            let place = Place { namespace: id.namespace.clone(), day };
+            if let Some(record) = self.books.record(&place, &id.uid).await? {
                 let through = record.through.as_ref().map_or(first, |time| time.0.as_second());
                 let lost = lost(record, &heap.members, to.max(through), through);
                 return Ok(Work { last: record.clone(), through, lost });
@@ -306,8 +306,8 @@ impl Keeper {
     }
 
     /// Finds the devices of pods that were bound since the last look.
-    async fn find_devices(&self, uid: &str) {
-        for (group, asks) in self.heard.asks(uid) {
+    async fn find_devices(&self, work: &WorkId) {
+        for (group, asks) in self.heard.asks(work) {
             let mut amounts = asks.usage.allocated.clone();
             // A pod is bound once its claims are there, so that each of them is asked for once.
             let mut reads = Reads::new(usize::MAX);
@@ -345,13 +345,13 @@ fn is_other(before: &WorkloadRecord, after: &WorkloadRecord) -> bool {
 }
 
 /// A workload of which nothing is left but its record.
-fn missing(place: &Place, uid: &str, record: &WorkloadRecord) -> Heap {
+fn missing(id: &WorkId, record: &WorkloadRecord) -> Heap {
     let who = Who {
-        namespace: place.namespace.to_string(),
+        namespace: id.namespace.to_string(),
         api_version: record.api_version.clone(),
         kind: record.kind.clone(),
         name: record.name.clone(),
-        uid: uid.to_owned(),
+        uid: id.uid.to_string(),
         user: record.user.clone(),
     };
     Heap { who: Arc::new(who), members: Vec::new(), is_deleted: true }

@@ -1,9 +1,22 @@
 //! The workload that a `PodGroup` is for.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use crate::object::{Gvk, Object};
 use kai_api::names::{annotation, label};
+
+/// The key of a workload. Whoever may write `PodGroup`s of one namespace says there which UID theirs are for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WorkId {
+    pub(crate) namespace: Arc<str>,
+    pub(crate) uid: Arc<str>,
+}
+
+/// So long can a UID and a name in the API be.
+const UID_BYTES_MAX: usize = 64;
+pub(super) const NAME_BYTES_MAX: usize = 253;
 
 /// The identity of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +40,21 @@ struct TopOwner {
     kind: String,
 }
 
+impl TopOwner {
+    /// Tells whether it can be an object of the API.
+    fn is_possible(&self) -> bool {
+        let names = [&self.name, &self.version, &self.kind];
+        (1..=UID_BYTES_MAX).contains(&self.uid.len())
+            && names.iter().all(|name| is_name(name))
+            && self.group.len() <= NAME_BYTES_MAX
+    }
+}
+
+/// Tells whether a text is no longer than a name, and not empty.
+fn is_name(text: &str) -> bool {
+    (1..=NAME_BYTES_MAX).contains(&text.len())
+}
+
 impl Who {
     /// Reads whom a `PodGroup` is for; one that somebody made by hand is a workload by itself.
     pub(crate) fn of(group: &Object) -> Self {
@@ -38,12 +66,17 @@ impl Who {
             kind: "PodGroup".to_owned(),
             name: group.name().to_owned(),
             uid: group.uid().to_owned(),
-            user: user.filter(|user| !user.is_empty()).map(str::to_owned),
+            user: user.filter(|user| is_name(user)).map(str::to_owned),
         };
         let top = text.and_then(|text| serde_saphyr::from_str::<TopOwner>(text).ok());
-        let Some(top) = top.filter(|top| !top.uid.is_empty()) else { return own };
+        let Some(top) = top.filter(TopOwner::is_possible) else { return own };
         let gvk = Gvk { group: top.group, version: top.version, kind: top.kind };
         Self { api_version: gvk.api_version(), kind: gvk.kind, name: top.name, uid: top.uid, ..own }
+    }
+
+    /// The key of the workload.
+    pub(crate) fn id(&self) -> WorkId {
+        WorkId { namespace: self.namespace.as_str().into(), uid: self.uid.as_str().into() }
     }
 
     /// `Kind/name`.
@@ -82,5 +115,15 @@ mod tests {
             "u",
             Some("bo"),
         );
+        // What is longer than the API allows is nobody's, and is not kept.
+        let long = |uid: usize, name: usize| {
+            let [uid, name] = [uid, name].map(|bytes| "x".repeat(bytes));
+            let owner = format!("name: {name}\nuid: {uid}\nversion: v1\nkind: Job\n");
+            let annotations = json!({"kai.scheduler/top-owner-metadata": owner, "user": "a".repeat(254)});
+            json!({"name": "g", "uid": "u", "annotations": annotations})
+        };
+        check(&long(65, 1), "PodGroup/g", "u", None);
+        check(&long(1, 254), "PodGroup/g", "u", None);
+        check(&long(1, 1), "Job/x", "x", None);
     }
 }

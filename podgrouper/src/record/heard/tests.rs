@@ -18,6 +18,46 @@ fn seen(at: Second, said: u64) -> Seen {
     Seen { at, action, by_namespace, by_pod_group, by_workload, by_queue, names, said }
 }
 
+fn of_owner(uid: &str) -> Object {
+    let owner = format!("name: j\nuid: {uid}\nversion: v1\nkind: Job\n");
+    let annotations = json!({"kai.scheduler/top-owner-metadata": owner});
+    Object::new(json!({"metadata": {"name": "g", "uid": "g", "annotations": annotations}}))
+}
+
+fn id(namespace: &str, uid: &str) -> WorkId {
+    WorkId { namespace: namespace.into(), uid: uid.into() }
+}
+
+/// A UID is told to whoever its workload has evicted, and anybody may write it on a group of their own.
+#[test]
+fn workloads_of_two_namespaces_are_two_whatever_uid_they_name() {
+    let heard = Heard::default();
+    for namespace in ["a", "b"] {
+        let mut group = of_owner("u").value().clone();
+        group["metadata"]["namespace"] = json!(namespace);
+        heard.set_group(&Key::new(namespace, "g"), &Object::new(group));
+    }
+    heard.group_gone(&Key::new("b", "g"));
+    let heap = |namespace: &str| heard.heap(&id(namespace, "u")).expect("it is there");
+    for (namespace, is_deleted) in [("a", false), ("b", true)] {
+        let heap = heap(namespace);
+        assert_eq!((heap.who.namespace.as_str(), heap.is_deleted), (namespace, is_deleted));
+        assert_eq!(heap.members.len(), 1);
+    }
+}
+
+/// Whoever edits the UID of a group again and again leaves nothing behind.
+#[test]
+fn a_uid_that_no_group_names_any_more_is_let_go() {
+    let heard = Heard::default();
+    for uid in ["u", "v", "w"] {
+        heard.set_group(&Key::new("", "g"), &of_owner(uid));
+    }
+    assert_eq!(heard.rows().works.keys().collect::<Vec<_>>(), [&id("", "w")]);
+    assert_eq!(heard.take_left(), BTreeSet::from([id("", "u"), id("", "v")]));
+    assert_eq!(heard.take_left(), BTreeSet::new());
+}
+
 /// Events are written by whoever may, as many as they like, and compared with each other while all else waits.
 #[test]
 fn evictions_of_a_namespace_are_bounded_and_go() {
