@@ -11,6 +11,7 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, Found, ObjectKey, Part, to_object};
 use crate::dependents::Dependents;
@@ -37,6 +38,9 @@ const NO_KARTA_AGE_MAX: Duration = Duration::from_mins(1);
 const NOTE_CHARS_MAX: usize = 300;
 /// So many things that were said are remembered, so that they are said once.
 const TOLD_MAX: usize = 1 << 16;
+/// So many large `PodGroups` are written at once: those with more sub-groups than this, or much text.
+const LARGE_WRITES: usize = 2;
+const SUBGROUPS_FEW: usize = 500;
 const WARNING: &str = names::event::POD_GROUPER_WARNING;
 
 /// The reason why a round on a pod did not end well.
@@ -66,6 +70,8 @@ pub(crate) struct Reconciler {
     pub(crate) dependents: Dependents,
     /// One writer a `PodGroup` at a time, so that a gang's first pods make it once.
     group_locks: Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>,
+    /// Places for the writes of large `PodGroups`, each of which takes much memory meanwhile.
+    large: Semaphore,
     kartas: Mutex<HashMap<Labels, (tokio::time::Instant, Answer)>>,
     /// Hashes of what was said, each with its `PodGroup`.
     told: Mutex<HashSet<u64>>,
@@ -88,6 +94,7 @@ impl Reconciler {
             cache,
             dependents: Dependents::default(),
             group_locks: Mutex::default(),
+            large: Semaphore::new(LARGE_WRITES),
             kartas: Mutex::default(),
             told: Mutex::default(),
         }
@@ -222,7 +229,8 @@ impl Reconciler {
             Read::List { api_version, kind, namespace, prefix, labels } => {
                 match (api_version.as_str(), kind.as_str()) {
                     (POD_GROUP_API_VERSION, "PodGroup") => {
-                        Ok(Answer::List(self.store.groups_with(namespace, prefix)))
+                        // Whoever asks looks for those alone.
+                        Ok(Answer::List(self.store.flat_groups(namespace, prefix)))
                     }
                     ("v1", "Pod") => {
                         let pods = self.store.pods_with(namespace, labels);
@@ -284,9 +292,14 @@ impl Reconciler {
             locks.entry(key.clone()).or_default().clone()
         };
         let _held = lock.lock().await;
-        let stored = self.store.group(&key);
+        let is_large = desired.subgroups.len() > SUBGROUPS_FEW || self.store.is_large(&key);
+        let _place = if is_large { self.large.acquire().await.ok() } else { None };
+        let (write, is_stored) = {
+            let stored = self.store.group(&key);
+            (merge(desired, stored.as_deref(), &self.settings), stored.is_some())
+        };
         let api = self.groups(&desired.namespace);
-        let written = match merge(desired, stored.as_deref(), &self.settings) {
+        let written = match write {
             Write::Nothing => return Ok(()),
             Write::Create(object) => match serde_json::from_value(object) {
                 Ok(object) => api.create(&PostParams::default(), &object).await,
@@ -311,7 +324,7 @@ impl Reconciler {
                 }
                 Err(Failure::Conflict)
             }
-            Err(kube::Error::Api(status)) if status.code == 404 && stored.is_some() => {
+            Err(kube::Error::Api(status)) if status.code == 404 && is_stored => {
                 self.store.set_group(&key, None);
                 Err(Failure::Conflict)
             }

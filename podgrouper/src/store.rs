@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kai_api::names;
+use serde_json::json;
+
 use crate::interner::Interner;
 use crate::object::Object;
 use crate::pod::Pod;
 use crate::status::Usage;
 use crate::texts::Common;
-use kai_api::names;
 
 /// Namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +52,9 @@ const INDEXED: [&str; 2] = ["training.kubeflow.org/job-name", "serving.knative.d
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     inner: Mutex<Inner>,
+    /// The large group that was opened last. Locked while one is opened, so that they are opened one after the other, and
+    /// nobody else waits for it.
+    opened: Mutex<Option<(Packed, Arc<Object>)>>,
 }
 
 #[derive(Debug, Default)]
@@ -57,8 +62,6 @@ struct Inner {
     pods: HashMap<Key, Row>,
     by_label: BTreeMap<(Arc<str>, &'static str, String), BTreeSet<Key>>,
     groups: BTreeMap<Key, Packed>,
-    /// The large group that was opened last.
-    opened: Option<(Packed, Arc<Object>)>,
     /// Pods by `PodGroup`: namespace, name of the group, name of the pod.
     members: BTreeSet<[Arc<str>; 3]>,
     classes: HashMap<String, Arc<Object>>,
@@ -77,18 +80,27 @@ struct Row {
 /// A stored object as text, which takes a quarter of what a tree takes, and of many small rows a fortieth. It is read in some
 /// microseconds.
 #[derive(Debug, Clone)]
-struct Packed(Arc<str>);
+struct Packed {
+    text: Arc<str>,
+    has_subgroups: bool,
+}
 
 /// Of the objects of more text than this the last is kept as a tree besides: each pod of a large gang reads its group.
 const SMALL_BYTES_MAX: usize = 4096;
+/// A group of more text than this takes some megabytes as a tree.
+const LARGE_BYTES_MIN: usize = 1 << 16;
+/// So many groups are named to who asks for those of a workload.
+const NAMED_MAX: usize = 64;
 
 impl Packed {
     fn of(object: &Object) -> Self {
-        Self(object.value().to_string().into())
+        let rows = object.value()["spec"]["subGroups"].as_array();
+        let has_subgroups = rows.is_some_and(|rows| !rows.is_empty());
+        Self { text: object.value().to_string().into(), has_subgroups }
     }
 
     fn open(&self) -> Arc<Object> {
-        let value = serde_json::from_str(&self.0).expect("it was written from JSON");
+        let value = serde_json::from_str(&self.text).expect("it was written from JSON");
         Arc::new(Object::new(value))
     }
 }
@@ -172,28 +184,45 @@ impl Store {
         self.inner().pods.keys().cloned().collect()
     }
 
+    fn packed(&self, key: &Key) -> Option<Packed> {
+        self.inner().groups.get(key).cloned()
+    }
+
     pub(crate) fn group(&self, key: &Key) -> Option<Arc<Object>> {
-        let mut inner = self.inner();
-        let packed = inner.groups.get(key)?.clone();
-        if packed.0.len() <= SMALL_BYTES_MAX {
+        let packed = self.packed(key)?;
+        if packed.text.len() <= SMALL_BYTES_MAX {
             return Some(packed.open());
         }
-        if let Some((of, object)) = &inner.opened
-            && Arc::ptr_eq(&of.0, &packed.0)
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, object)) = &*opened
+            && Arc::ptr_eq(&of.text, &packed.text)
         {
             return Some(object.clone());
         }
+        // One less in memory while the next is read.
+        *opened = None;
         let object = packed.open();
-        inner.opened = Some((packed, object.clone()));
+        *opened = Some((packed, object.clone()));
         Some(object)
     }
 
-    /// `PodGroups` of a namespace by the beginning of their names.
-    pub(crate) fn groups_with(&self, namespace: &str, prefix: &str) -> Vec<Arc<Object>> {
+    /// Tells whether a group takes much memory while it is read.
+    pub(crate) fn is_large(&self, key: &Key) -> bool {
+        self.packed(key).is_some_and(|packed| packed.text.len() >= LARGE_BYTES_MIN)
+    }
+
+    /// Names the `PodGroups` of a namespace that have no sub-groups, by the beginning of their names: some of them, and nothing
+    /// else that they say.
+    pub(crate) fn flat_groups(&self, namespace: &str, prefix: &str) -> Vec<Arc<Object>> {
         let inner = self.inner();
         let rows = inner.groups.range(Key::new(namespace, prefix)..);
         rows.take_while(|(key, _)| *key.namespace == *namespace && key.name.starts_with(prefix))
-            .map(|(_, group)| group.open())
+            .filter(|(_, group)| !group.has_subgroups)
+            .take(NAMED_MAX)
+            .map(|(key, _)| {
+                let metadata = json!({"namespace": &*key.namespace, "name": &*key.name});
+                Arc::new(Object::new(json!({"metadata": metadata})))
+            })
             .collect()
     }
 
@@ -305,7 +334,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Key, Row, Store};
+    use super::{Key, NAMED_MAX, Row, Store};
     use crate::object::Object;
     use crate::pod::Pod;
     use crate::status::Usage;
@@ -347,6 +376,27 @@ mod tests {
         );
         store.set_group(&Key::new("n", "large"), None);
         assert!(store.group(&Key::new("n", "large")).is_none());
+    }
+
+    /// A `JobSet` asks for its groups of the older shape: all of its others, with ten thousand sub-groups each, would be in memory.
+    #[test]
+    fn groups_without_sub_groups_are_named_and_no_others() {
+        let store = Store::default();
+        let group = |name: &str, spec: serde_json::Value| {
+            let value = json!({"metadata": {"namespace": "n", "name": name}, "spec": spec});
+            store.set_group(&Key::new("n", name), Some(Arc::new(Object::new(value))));
+        };
+        group("pg-s", json!({"subGroups": [{"name": "w"}]}));
+        group("pg-s-a", json!({"subGroups": []}));
+        group("pg-s-b", json!({"minMember": 1}));
+        group("pg-t", json!({}));
+        let found = store.flat_groups("n", "pg-s");
+        assert_eq!(found.iter().map(|group| group.name()).collect::<Vec<_>>(), ["pg-s-a", "pg-s-b"]);
+        assert!(found.iter().all(|group| group.value()["spec"].is_null()));
+        for count in 0..2 * NAMED_MAX {
+            group(&format!("pg-s-{count}"), json!({}));
+        }
+        assert_eq!(store.flat_groups("n", "pg-s").len(), NAMED_MAX);
     }
 
     /// A pod takes few bytes for itself, so that 100,000 of them fit into some tens of megabytes. Whoever adds a field
