@@ -9,7 +9,7 @@ use std::time::Duration;
 use kai_daemon::event::Regarding;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, GroupVersionKind};
+use kube::core::{ApiResource, GroupVersionKind, Status};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -349,11 +349,7 @@ impl Reconciler {
             }
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
             // Another pod of the name: its own event comes.
-            Err(kube::Error::Api(status))
-                if matches!(status.code, 409 | 422) && status.message.contains("uid") =>
-            {
-                Ok(())
-            }
+            Err(kube::Error::Api(status)) if is_another(&status) => Ok(()),
             Err(kube::Error::Api(status)) if status.code == 409 => Err(Failure::Conflict),
             Err(error) => {
                 let (namespace, name) = (&pod.namespace, &pod.name);
@@ -437,6 +433,16 @@ fn read_key(read: &Read) -> Option<ObjectKey> {
             name: name.clone(),
         }),
         Read::List { .. } => None,
+    }
+}
+
+/// Tells whether a patch was refused because the object of the name is another than the one that it was for.
+fn is_another(status: &Status) -> bool {
+    let causes = status.details.as_ref().map_or(&[][..], |details| &details.causes);
+    match status.code {
+        409 => status.message.contains("UID in precondition"),
+        422 => causes.iter().any(|cause| cause.field == "metadata.uid"),
+        _ => false,
     }
 }
 

@@ -112,3 +112,21 @@ async fn a_workload_is_skipped_by_whichever_owner_says_so() {
     round(&server.reconciler(), "p", owner("ReplicaSet", "r")).await.expect("it is let alone");
     assert_eq!(server.written(), Vec::<String>::new());
 }
+
+/// A refusal quotes the name of the pod, which may be `druid-0`.
+#[test]
+fn a_pod_is_another_where_its_uid_was_refused() {
+    let check = |is_another: bool, status: Value| {
+        let status: Status = serde_json::from_value(status).expect("it is one");
+        assert_eq!(super::is_another(&status), is_another, "{status:?}");
+    };
+    let label = "Pod \"druid-0\" is invalid: metadata.labels: Invalid value: must be no more than 63 characters";
+    let of = |field: &str| json!({"causes": [{"reason": "FieldValueInvalid", "message": "no", "field": field}]});
+    check(false, json!({"code": 422, "message": label, "details": of("metadata.labels")}));
+    check(false, json!({"code": 409, "message": "Operation cannot be fulfilled on pods \"druid-0\""}));
+    check(false, json!({"code": 403, "message": "metadata.uid", "details": of("metadata.uid")}));
+    let uid = "Pod \"p\" is invalid: metadata.uid: Invalid value: \"u\": field is immutable";
+    check(true, json!({"code": 422, "message": uid, "details": of("metadata.uid")}));
+    let other = "Operation cannot be fulfilled on pods \"p\": Precondition failed: UID in precondition: u, UID in object meta: v";
+    check(true, json!({"code": 409, "message": other}));
+}
