@@ -161,7 +161,10 @@ impl Keeper {
                     self.put_off(work);
                     continue;
                 }
-                self.find_devices(work).await;
+                if let Err(error) = self.find_devices(work).await {
+                    self.failed(work, &error);
+                    continue;
+                }
                 match self.plan(work, to, orphans.get(work)).await {
                     Ok(plan) => plans.extend(plan),
                     Err(error) => {
@@ -221,7 +224,7 @@ impl Keeper {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
         let text = if is_refused { "not allowed".to_owned() } else { causes(error) };
         if self.told.insert(text.clone()) {
-            tracing::warn!(error = %text, "failed to write a record; trying again");
+            tracing::warn!(error = %text, "failed to bring a record up to date; trying again");
         }
         self.put_off(work);
     }
@@ -305,21 +308,22 @@ impl Keeper {
         Ok(Work { last: WorkloadRecord::default(), through: first, lost: None })
     }
 
-    /// Finds the devices of pods that were bound since the last look.
-    async fn find_devices(&self, work: &WorkId) {
+    /// Finds the devices of pods that were bound since the last look. What can't be read now is counted once it can.
+    async fn find_devices(&self, work: &WorkId) -> Result<(), kube::Error> {
         for (group, asks) in self.heard.asks(work) {
             let mut amounts = asks.usage.allocated.clone();
             // A pod is bound once its claims are there, so that each of them is asked for once.
             let mut reads = Reads::new(usize::MAX);
-            let claimed = self.finder.claimed(&group.namespace, &asks.usage, &mut reads).await;
+            let claimed = self.finder.claimed(&group.namespace, &asks.usage, &mut reads).await?;
             amounts.add(&claimed.unwrap_or_default());
-            if let Some(share) = self.finder.share(&asks.usage).await {
+            if let Some(share) = self.finder.share(&asks.usage).await? {
                 amounts.add_one(resource::NVIDIA_GPU, share);
             }
-            let node = self.finder.node(&asks.node).await;
+            let node = self.finder.node(&asks.node).await?;
             let product = node.as_ref().and_then(|node| node.label(node::GPU_PRODUCT));
             self.heard.found(&group, &asks.uid, by_type(&amounts, product));
         }
+        Ok(())
     }
 }
 

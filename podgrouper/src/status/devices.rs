@@ -10,6 +10,7 @@ use super::totals::{Totals, times};
 use super::usage::Usage;
 use crate::cache::{Cache, Found, ObjectKey, Part};
 use crate::object::{Gvk, Object};
+use crate::walk::is_unserved;
 
 /// Versions of the claims' API, the newest first.
 const CLAIM_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
@@ -42,25 +43,29 @@ impl Devices {
     }
 
     /// Memory of shared devices as part of the node's devices.
-    pub(crate) async fn share(&self, usage: &Usage) -> Option<Quantity> {
-        let share = usage.memory_share.as_ref()?;
-        let node = self.node(&share.node).await?;
-        let device_mib =
-            node.label(node::GPU_MEMORY)?.parse::<i64>().ok().filter(|mib| *mib > 0)?;
-        let thousandths = share.mib.checked_mul(1_000)?.checked_div(device_mib)?;
-        times(Quantity::from_milli(thousandths), share.devices)
+    pub(crate) async fn share(&self, usage: &Usage) -> Result<Option<Quantity>, kube::Error> {
+        let Some(share) = &usage.memory_share else { return Ok(None) };
+        let Some(node) = self.node(&share.node).await? else { return Ok(None) };
+        let device_mib = node.label(node::GPU_MEMORY).and_then(|mib| mib.parse::<i64>().ok());
+        let part = |device_mib: i64| {
+            let thousandths = share.mib.checked_mul(1_000)?.checked_div(device_mib)?;
+            times(Quantity::from_milli(thousandths), share.devices)
+        };
+        Ok(device_mib.filter(|mib| *mib > 0).and_then(part))
     }
 
-    /// The metadata of a node.
-    pub(crate) async fn node(&self, name: &str) -> Option<Arc<Object>> {
+    /// The metadata of a node; none where it is not there, or may not be read.
+    pub(crate) async fn node(&self, name: &str) -> Result<Option<Arc<Object>>, kube::Error> {
         let key = ObjectKey {
             gvk: Gvk::new("v1", "Node"),
             namespace: String::new(),
             name: name.to_owned(),
         };
         match self.cache.read(&key, Part::Metadata).await {
-            Ok(Found::Object(node)) => Some(node),
-            Ok(Found::Absent | Found::Forbidden(_)) | Err(_) => None,
+            Ok(Found::Object(node)) => Ok(Some(node)),
+            Ok(Found::Absent | Found::Forbidden(_)) => Ok(None),
+            Err(error) if is_unserved(&error) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -71,14 +76,14 @@ impl Devices {
         namespace: &str,
         usage: &Usage,
         reads: &mut Reads,
-    ) -> Option<Totals> {
+    ) -> Result<Option<Totals>, kube::Error> {
         let mut devices = Totals::default();
         for name in &usage.claims {
-            let claim = self.claim(namespace, name, reads).await?;
+            let Some(claim) = self.claim(namespace, name, reads).await? else { return Ok(None) };
             let Some(claim) = claim else { continue };
             devices.add(&claim_devices(&claim.value()["spec"]["devices"]));
         }
-        Some(devices)
+        Ok(Some(devices))
     }
 
     /// The claim, or that there is none; nothing where it would have to be asked for, and may not.
@@ -87,7 +92,7 @@ impl Devices {
         namespace: &str,
         name: &str,
         reads: &mut Reads,
-    ) -> Option<Option<Arc<Object>>> {
+    ) -> Result<Option<Option<Arc<Object>>>, kube::Error> {
         let keys = CLAIM_VERSIONS.map(|version| ObjectKey {
             gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
             namespace: namespace.to_owned(),
@@ -95,22 +100,24 @@ impl Devices {
         });
         for key in &keys {
             if let Some(Found::Object(claim)) = self.cache.remembered(key, Part::Whole).await {
-                return Some(Some(claim));
+                return Ok(Some(Some(claim)));
             }
         }
-        reads.left = reads.left.checked_sub(1)?;
+        let Some(left) = reads.left.checked_sub(1) else { return Ok(None) };
+        reads.left = left;
         for key in &keys {
             match self.cache.read(key, Part::Whole).await {
                 Ok(Found::Object(claim)) => {
                     reads.has_found = true;
-                    return Some(Some(claim));
+                    return Ok(Some(Some(claim)));
                 }
-                Ok(Found::Absent | Found::Forbidden(_)) => return Some(None),
-                // This version is not served.
-                Err(_) => {}
+                Ok(Found::Absent | Found::Forbidden(_)) => return Ok(Some(None)),
+                // This version is not.
+                Err(error) if is_unserved(&error) => {}
+                Err(error) => return Err(error),
             }
         }
-        Some(None)
+        Ok(Some(None))
     }
 }
 

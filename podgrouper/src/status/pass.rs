@@ -160,13 +160,19 @@ impl Controller {
             let mut reads = Reads::new(allowed);
             let summed = self.sum(&key, group.as_deref(), &mut reads).await;
             left -= allowed - reads.left;
-            let Some((mut sums, bound)) = summed else {
-                if reads.has_found {
-                    // It goes on where it is now.
-                    self.paused.remove(&key);
+            let (mut sums, bound) = match summed {
+                Ok(Some(summed)) => summed,
+                left => {
+                    if reads.has_found {
+                        // It goes on where it is now.
+                        self.paused.remove(&key);
+                    }
+                    if let Err(error) = left {
+                        self.tell(&key, &error);
+                    }
+                    late.push(key);
+                    continue;
                 }
-                late.push(key);
-                continue;
             };
             let Some(group) = group else {
                 if let Some(queue) = bound {
@@ -255,14 +261,19 @@ impl Controller {
                 // Deleted, or another object of the name: its own event comes.
                 continue;
             }
-            let is_refused = matches!(&error, kube::Error::Api(status) if status.code == 403);
-            let text = if is_refused { "not allowed".to_owned() } else { causes(&error) };
-            if self.told.insert(text.clone()) {
-                tracing::warn!(object = %key, error = %text, "failed to write a status; trying again");
-            }
+            self.tell(&key, &error);
             failed.push(key);
         }
         failed
+    }
+
+    /// Logs a failure, once.
+    fn tell(&mut self, key: &Key, error: &kube::Error) {
+        let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
+        let text = if is_refused { "not allowed".to_owned() } else { causes(error) };
+        if self.told.insert(text.clone()) {
+            tracing::warn!(object = %key, error = %text, "failed to bring a status up to date; trying again");
+        }
     }
 
     /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
@@ -274,13 +285,14 @@ impl Controller {
         key: &Key,
         group: Option<&Object>,
         reads: &mut Reads,
-    ) -> Option<(Sums, Option<Arc<str>>)> {
+    ) -> Result<Option<(Sums, Option<Arc<str>>)>, kube::Error> {
         let (mut sums, mut queue, mut was_preemptible) = (Sums::default(), None, false);
         for pod in self.store.members(key) {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
             sums.allocated.add(&usage.allocated);
             let devices = self.devices.claimed(&pod.namespace, &usage, reads).await?;
+            let Some(devices) = devices else { return Ok(None) };
             sums.requested.add(&devices);
             if usage.is_allocated {
                 sums.allocated.add(&devices);
@@ -291,7 +303,7 @@ impl Controller {
                 was_preemptible |=
                     read(annotation::BOUND_PREEMPTIBILITY).as_deref() == Some(value::PREEMPTIBLE);
             }
-            if let Some(amount) = self.devices.share(&usage).await {
+            if let Some(amount) = self.devices.share(&usage).await? {
                 sums.allocated.add_one(resource::NVIDIA_GPU, amount);
             }
         }
@@ -299,7 +311,7 @@ impl Controller {
         if !is_preemptible && !was_preemptible {
             sums.non_preemptible = sums.allocated.clone();
         }
-        Some((sums, queue))
+        Ok(Some((sums, queue)))
     }
 
     /// Reads what the group says itself, else its priority class: values from 100 on are protected.

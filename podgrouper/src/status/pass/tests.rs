@@ -11,8 +11,13 @@ use crate::status::Usage;
 
 /// A controller whose API server has nothing.
 fn controller() -> Controller {
-    let server = tower::service_fn(|_: Request<Body>| async {
-        Response::builder().status(404).body(Body::empty())
+    controller_at(404)
+}
+
+/// A controller whose API server answers everything with a code.
+fn controller_at(code: u16) -> Controller {
+    let server = tower::service_fn(move |_: Request<Body>| async move {
+        Response::builder().status(code).body(Body::empty())
     });
     let client = Client::new(server, "default");
     let (changed, _) = tokio::sync::mpsc::unbounded_channel();
@@ -44,7 +49,8 @@ async fn kept(controller: &Controller, spec: Value) -> (Value, Option<Arc<str>>)
     let group = Object::new(json!({"metadata": {"namespace": "n", "name": "g"}, "spec": spec}));
     let mut reads = Reads::new(READS_OF_GROUP_MAX);
     let sums = controller.sum(&Key::new("n", "g"), Some(&group), &mut reads).await;
-    let (sums, queue) = sums.expect("no claims are to be asked for");
+    let (sums, queue) =
+        sums.expect("the server answers").expect("no claims are to be asked for");
     (sums.non_preemptible.to_value(), queue)
 }
 
@@ -82,6 +88,26 @@ async fn the_default_class_counts_where_that_of_a_group_is_missing() {
     assert!(!is_kept("gone").await, "without a default it counts as one of training");
     add_class(&controller, "default", i64::from(priority_class::NON_PREEMPTIBLE_FROM), true);
     assert!(is_kept("gone").await && is_kept("").await && !is_kept("low").await);
+}
+
+/// Nothing tells of the group again once the server answers.
+#[tokio::test]
+async fn a_group_is_late_while_the_nodes_and_claims_of_its_pods_cannot_be_read() {
+    let pod = |spec: Value, annotations: Value| {
+        let metadata = json!({"namespace": "n", "name": "p", "uid": "p", "annotations": annotations});
+        json!({"metadata": metadata, "spec": spec, "status": {"phase": "Running"}})
+    };
+    let shares = pod(json!({"nodeName": "x"}), json!({"pod-group-name": "g", "gpu-memory": "1024"}));
+    let claims = json!([{"name": "c", "resourceClaimName": "c"}]);
+    let claims = pod(json!({"nodeName": "x", "resourceClaims": claims}), json!({"pod-group-name": "g"}));
+    for pod in [shares, claims] {
+        for (code, is_late) in [(500, true), (404, false)] {
+            let mut controller = controller_at(code);
+            controller.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+            let late = controller.pass([Key::new("n", "g")].into()).await;
+            assert_eq!(late == [Key::new("n", "g")], is_late, "{code}: {pod}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
