@@ -160,6 +160,11 @@ impl<K: Ord + std::hash::Hash> Listing<K> {
         self.seen = Some(HashSet::new());
     }
 
+    /// Tells whether a list has begun and not ended.
+    pub(crate) fn is_open(&self) -> bool {
+        self.seen.is_some()
+    }
+
     pub(crate) fn see(&mut self, key: K) {
         if let Some(seen) = &mut self.seen {
             seen.insert(key);

@@ -311,16 +311,14 @@ impl Reconciler {
         };
         match written {
             Ok(written) => {
-                let object = to_object(&pod_group_gvk(), written);
-                self.store.set_group(&key, Some(Arc::new(object)));
+                self.store.update_group(&key, &to_object(&pod_group_gvk(), written));
                 Ok(())
             }
             Err(kube::Error::Api(status)) if status.code == 409 => {
                 // Another instance made or changed it: what is there now is the base of the next
                 // round, whenever the watch comes.
                 if let Ok(Some(found)) = api.get_opt(&desired.name).await {
-                    let object = to_object(&pod_group_gvk(), found);
-                    self.store.set_group(&key, Some(Arc::new(object)));
+                    self.store.set_group(&key, Some(&to_object(&pod_group_gvk(), found)));
                 }
                 Err(Failure::Conflict)
             }

@@ -415,8 +415,13 @@ fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Ou
             listing.see(key.clone());
             let stored = sink.store.group(&key);
             let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
+            // A list is the truth, whatever versions it has.
+            if listing.is_open() {
+                sink.store.set_group(&key, Some(&object));
+            } else if !sink.store.update_group(&key, &object) {
+                return;
+            }
             sink.heard.set_group(&key, &object);
-            sink.store.set_group(&key, Some(object));
             sink.dirty.group(key.clone());
             if is_news && puts_right {
                 sink.requeue_members(&key);

@@ -83,6 +83,8 @@ struct Row {
 struct Packed {
     text: Arc<str>,
     has_subgroups: bool,
+    /// Its resource version, 0 where that is no number.
+    version: u64,
 }
 
 /// Of the objects of more text than this the last is kept as a tree besides: each pod of a large gang reads its group.
@@ -96,7 +98,8 @@ impl Packed {
     fn of(object: &Object) -> Self {
         let rows = object.value()["spec"]["subGroups"].as_array();
         let has_subgroups = rows.is_some_and(|rows| !rows.is_empty());
-        Self { text: object.value().to_string().into(), has_subgroups }
+        let version = object.resource_version().parse().unwrap_or(0);
+        Self { text: object.value().to_string().into(), has_subgroups, version }
     }
 
     fn open(&self) -> Arc<Object> {
@@ -226,13 +229,26 @@ impl Store {
             .collect()
     }
 
-    pub(crate) fn set_group(&self, key: &Key, group: Option<Arc<Object>>) {
-        let group = group.map(|group| Packed::of(&group));
+    pub(crate) fn set_group(&self, key: &Key, group: Option<&Object>) {
+        let group = group.map(Packed::of);
         let mut inner = self.inner();
         match group {
             Some(group) => inner.groups.insert(key.clone(), group),
             None => inner.groups.remove(key),
         };
+    }
+
+    /// Stores a group, unless a later version of it is stored; tells whether it did. A watch tells of own writes after later ones
+    /// were answered.
+    pub(crate) fn update_group(&self, key: &Key, group: &Object) -> bool {
+        let group = Packed::of(group);
+        let mut inner = self.inner();
+        let is_older = |stored: &Packed| group.version != 0 && group.version < stored.version;
+        if inner.groups.get(key).is_some_and(is_older) {
+            return false;
+        }
+        inner.groups.insert(key.clone(), group);
+        true
     }
 
     pub(crate) fn group_keys(&self) -> Vec<Key> {
@@ -361,7 +377,7 @@ mod tests {
             let rows: Vec<_> = (0..rows).map(|row| json!({"name": format!("s-{row}")})).collect();
             let value =
                 json!({"metadata": {"namespace": "n", "name": name}, "spec": {"subGroups": rows}});
-            store.set_group(&Key::new("n", name), Some(Arc::new(Object::new(value))));
+            store.set_group(&Key::new("n", name), Some(&Object::new(value)));
         };
         let open = |name: &str| store.group(&Key::new("n", name)).expect("it is stored");
         group("large", 1_000);
@@ -384,7 +400,7 @@ mod tests {
         let store = Store::default();
         let group = |name: &str, spec: serde_json::Value| {
             let value = json!({"metadata": {"namespace": "n", "name": name}, "spec": spec});
-            store.set_group(&Key::new("n", name), Some(Arc::new(Object::new(value))));
+            store.set_group(&Key::new("n", name), Some(&Object::new(value)));
         };
         group("pg-s", json!({"subGroups": [{"name": "w"}]}));
         group("pg-s-a", json!({"subGroups": []}));
@@ -397,6 +413,21 @@ mod tests {
             group(&format!("pg-s-{count}"), json!({}));
         }
         assert_eq!(store.flat_groups("n", "pg-s").len(), NAMED_MAX);
+    }
+
+    /// Two pods of a gang that want different things of their group would write against each other, each time that the watch tells
+    /// of the first of two writes.
+    #[test]
+    fn an_older_version_of_a_group_is_no_news() {
+        let (store, key) = (Store::default(), Key::new("n", "g"));
+        let version = || store.group(&key).map(|group| group.resource_version().to_owned());
+        for (told, is_news, stored) in
+            [("9", true, "9"), ("10", true, "10"), ("9", false, "10"), ("10", true, "10"), ("x", true, "x"), ("1", true, "1")]
+        {
+            let value = json!({"metadata": {"namespace": "n", "name": "g", "resourceVersion": told}});
+            assert_eq!(store.update_group(&key, &Object::new(value)), is_news, "{told}");
+            assert_eq!(version().as_deref(), Some(stored));
+        }
     }
 
     /// A pod takes few bytes for itself, so that 100,000 of them fit into some tens of megabytes. Whoever adds a field
