@@ -251,7 +251,7 @@ proptest! {
 
     #[test]
     fn any_body_is_read_or_refused(body in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(read(&body).is_err());
+        prop_assert!(read(Hook::MutatePod, &body).is_err());
     }
 
     #[test]

@@ -23,7 +23,7 @@ const NO_DEVICE: &str = "void";
 /// # Source
 /// docs/contract.md 3.2 to 3.5, 3.10.
 pub(super) fn mutate(pod: &mut Value, settings: &Settings, token: &str) -> Result<(), Denial> {
-    if pod["spec"]["schedulerName"] != settings.scheduler.as_str() {
+    if !is_ours(pod, settings) {
         return Ok(());
     }
     let mut shared = None;
@@ -37,6 +37,11 @@ pub(super) fn mutate(pod: &mut Value, settings: &Settings, token: &str) -> Resul
         set_runtime_class(pod, class);
     }
     Ok(())
+}
+
+/// Tells whether a pod is one of this scheduler.
+pub(super) fn is_ours(pod: &Value, settings: &Settings) -> bool {
+    pod["spec"]["schedulerName"] == settings.scheduler.as_str()
 }
 
 /// Connects the container that gets the shared device with the config maps that the scheduler writes at the bind.

@@ -1,5 +1,6 @@
 //! Questions of the API server and their answers: `AdmissionReview` of `admission.k8s.io/v1`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ const FORBIDDEN: u16 = 403;
 /// So many objects and elements of lists may all versions of an object in a question have: as a tree each takes up to half a
 /// kilobyte, however short it is as text. The largest `PodGroup` has a hundred thousand in two versions.
 pub(super) const ENTRIES_MAX: usize = 200_000;
+/// So many may those of a pod have, which has some hundreds: each of them is read, copied, changed and compared.
+const POD_ENTRIES_MAX: usize = 40_000;
 
 /// A question that is asked under a path of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +58,14 @@ impl Hook {
             Self::ValidateTopology => "/validate-kai-scheduler-v1alpha1-topology",
             Self::ValidateQueue => "/validate-scheduling-run-ai-v2-queue",
             Self::ValidatePodGroup => "/validate-scheduling-run-ai-v2alpha2-podgroup",
+        }
+    }
+
+    /// The number of entries that an object in a question may have.
+    pub(super) fn entries_max(self) -> usize {
+        match self {
+            Self::MutatePod | Self::ValidatePod => POD_ENTRIES_MAX,
+            Self::ValidateTopology | Self::ValidateQueue | Self::ValidatePodGroup => ENTRIES_MAX,
         }
     }
 
@@ -99,10 +110,12 @@ pub enum Malformed {
     #[error("the body has apiVersion {0:?} and kind {1:?}, want {API_VERSION} AdmissionReview")]
     Kind(String, String),
     /// It would take more memory than is there for it.
-    #[error("the object has more than {ENTRIES_MAX} entries: leave out what is empty or repeats")]
+    #[error("the object has more than {most} entries: leave out what is empty or repeats")]
     Entries {
         /// Names the question.
         uid: String,
+        /// The number of entries that it may have.
+        most: usize,
     },
     /// It asks about nothing.
     #[error("the AdmissionReview has no request.object")]
@@ -119,7 +132,7 @@ struct Review {
     request: Option<Request>,
 }
 
-/// Holds what is read of a question that is too large: its name, and no tree.
+/// Holds what is read of a question that is large: its name and namespace, and no tree.
 #[derive(Deserialize)]
 struct Named {
     request: NamedRequest,
@@ -128,21 +141,42 @@ struct Named {
 #[derive(Deserialize)]
 struct NamedRequest {
     uid: String,
+    #[serde(default)]
+    namespace: String,
 }
 
-/// Counts the entries of a body, and signs within its texts that look like some.
+/// Counts the entries of a body.
 pub(super) fn entries(body: &[u8]) -> usize {
-    body.iter().filter(|byte| matches!(byte, b'{' | b',')).count()
+    let (mut count, mut is_text) = (0, false);
+    let mut bytes = body.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_text = !is_text,
+            // Whatever is behind it does not end the text.
+            b'\\' if is_text => {
+                bytes.next();
+            }
+            b'{' | b',' if !is_text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Reads the namespace of a question, and no tree; empty where there is none.
+pub(super) fn namespace(body: &[u8]) -> String {
+    serde_json::from_slice(body).map_or_else(|_| String::new(), |Named { request }| request.namespace)
 }
 
 /// Reads a question.
 ///
 /// # Errors
 /// It is none, or about nothing, or about more than there is memory for.
-pub fn read(body: &[u8]) -> Result<Request, Malformed> {
-    if entries(body) > ENTRIES_MAX {
+pub fn read(hook: Hook, body: &[u8]) -> Result<Request, Malformed> {
+    let most = hook.entries_max();
+    if entries(body) > most {
         let Named { request } = serde_json::from_slice(body)?;
-        return Err(Malformed::Entries { uid: request.uid });
+        return Err(Malformed::Entries { uid: request.uid, most });
     }
     let review: Review = serde_json::from_slice(body)?;
     if review.api_version != API_VERSION || review.kind != "AdmissionReview" {
@@ -194,13 +228,14 @@ pub fn answer(hook: Hook, request: &Request, context: &Context<'_>) -> Answer {
             Ok(pod) if hook == Hook::ValidatePod => {
                 judged(validate::validate(&pod, old, context.settings))
             }
+            Ok(pod) if !mutate::is_ours(&pod, context.settings) => Judgement::default(),
             Ok(pod) => {
-                let mut changed = pod.clone();
+                let mut changed = Value::clone(&pod);
                 match mutate::mutate(&mut changed, context.settings, context.token) {
                     Err(denial) => judged(Err(denial)),
-                    Ok(()) if changed == pod => Judgement::default(),
+                    Ok(()) if changed == *pod => Judgement::default(),
                     Ok(()) => {
-                        let patch = json_patch::diff(&pod, &changed);
+                        let patch = json_patch::diff(&*pod, &changed);
                         return Answer { verdict: Verdict::Patched(patch), warnings: Vec::new() };
                     }
                 }
@@ -215,10 +250,11 @@ pub fn answer(hook: Hook, request: &Request, context: &Context<'_>) -> Answer {
 }
 
 /// The pod of a question, in the namespace that it is made in.
-fn placed(request: &Request) -> Result<Value, Denial> {
-    let mut pod = request.object.clone();
+fn placed(request: &Request) -> Result<Cow<'_, Value>, Denial> {
+    let mut pod = Cow::Borrowed(&request.object);
     let own = pod["metadata"]["namespace"].as_str().unwrap_or_default();
     if own.is_empty() && !request.namespace.is_empty() {
+        let pod = pod.to_mut();
         if let Some(metadata) = pod.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("namespace".to_owned(), json!(request.namespace));
         }

@@ -3,8 +3,9 @@
 //! Whoever reaches the port may ask, so that everything that a connection can use is bounded: its number, its time, and
 //! the memory of all bodies together.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -29,7 +30,7 @@ use super::certificate::keeper::Served;
 use super::certificate::provider;
 use super::metrics::{Ending, Metrics};
 use super::review::{
-    Answer, Context, ENTRIES_MAX, Hook, Malformed, Verdict, answer, entries, read, write,
+    Answer, Context, ENTRIES_MAX, Hook, Malformed, Verdict, answer, entries, namespace, read, write,
 };
 use super::settings::Settings;
 use crate::error::Error;
@@ -39,6 +40,11 @@ const BODY_MAX: usize = 7 << 20;
 /// Memory of all bodies together, and the unit in which it is taken.
 const BODIES_MAX: usize = 16 << 20;
 const BODY_UNIT: usize = 1 << 10;
+/// Small questions, as nearly all are: the bytes of a body, and the entries of what is read of it. And what all of them have.
+const SMALL_BODY_MAX: usize = 64 << 10;
+const SMALL_TREE_MAX: usize = 2_000;
+const SMALL_BODIES_MAX: usize = 4 << 20;
+const SMALL_TREES_MAX: usize = 50_000;
 /// Connections at once; a replica of the API server holds few.
 const CONNECTIONS_MAX: usize = 512;
 /// A question is answered within this time or not at all; the API server waits for 10 s.
@@ -169,17 +175,76 @@ async fn converse(
 /// Memory that questions share.
 #[derive(Clone, Debug)]
 struct Room {
+    /// For small questions, which wait for none that are large.
+    small: Arc<Memory>,
+    large: Arc<Memory>,
+    /// One large question of a namespace at a time, so that namespaces take turns.
+    turns: Arc<Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>>,
+}
+
+#[derive(Debug)]
+struct Memory {
     /// For bodies, in units.
     bodies: Arc<Semaphore>,
     /// For what is read of them, in entries: one question may take it all.
     entries: Arc<Semaphore>,
 }
 
+impl Memory {
+    fn new(bodies: usize, entries: usize) -> Arc<Self> {
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Arc::new(Self { bodies: semaphore(bodies / BODY_UNIT), entries: semaphore(entries) })
+    }
+}
+
+impl Room {
+    fn new() -> Self {
+        Self {
+            small: Memory::new(SMALL_BODIES_MAX, SMALL_TREES_MAX),
+            large: Memory::new(BODIES_MAX, ENTRIES_MAX),
+            turns: Arc::default(),
+        }
+    }
+
+    /// Room for a body of a length that was announced.
+    fn bodies(&self, length: Option<usize>) -> Arc<Semaphore> {
+        let is_small = length.is_some_and(|length| length <= SMALL_BODY_MAX);
+        if is_small { self.small.bodies.clone() } else { self.large.bodies.clone() }
+    }
+
+    /// Waits for room for the tree of a question, and for its namespace's turn where it is large.
+    async fn tree(&self, hook: Hook, body: &[u8]) -> Place {
+        let count = entries(body);
+        if count > hook.entries_max() {
+            // No tree is made of it.
+            return Place { _permit: None, _turn: None };
+        }
+        let (turn, room) = if count <= SMALL_TREE_MAX {
+            (None, &self.small.entries)
+        } else {
+            let turn = self.turn(&namespace(body));
+            (Some(turn.lock_owned().await), &self.large.entries)
+        };
+        let wanted = u32::try_from(count).unwrap_or(u32::MAX);
+        let permit = room.clone().acquire_many_owned(wanted).await.ok();
+        Place { _permit: permit, _turn: turn }
+    }
+
+    fn turn(&self, namespace: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        turns.entry(namespace.to_owned()).or_default().clone()
+    }
+}
+
+/// Room that is held for a tree.
+struct Place {
+    _permit: Option<OwnedSemaphorePermit>,
+    _turn: Option<tokio::sync::OwnedMutexGuard<()>>,
+}
+
 fn router(known: &Known) -> Router {
-    let room = Room {
-        bodies: Arc::new(Semaphore::new(BODIES_MAX / BODY_UNIT)),
-        entries: Arc::new(Semaphore::new(ENTRIES_MAX)),
-    };
+    let room = Room::new();
     Hook::ALL.into_iter().fold(Router::new(), |router, hook| {
         let (known, room) = (known.clone(), room.clone());
         let take = move |request: Request| {
@@ -207,16 +272,15 @@ async fn handle(hook: Hook, request: Request, known: &Known, room: Room) -> (End
         tracing::debug!(webhook = hook.name(), %status, "{why}");
         (ending, (status, why).into_response())
     };
-    let (body, _body_room) = match receive(request, room.bodies).await {
+    let (body, _body_room) = match receive(request, &room).await {
         Ok(received) => received,
         Err((status, why)) => return refuse(status, why),
     };
-    let wanted = u32::try_from(entries(&body).min(ENTRIES_MAX)).unwrap_or(u32::MAX);
-    let _tree_room = room.entries.acquire_many_owned(wanted).await;
-    let question = match read(&body) {
+    let _tree_room = room.tree(hook, &body).await;
+    let question = match read(hook, &body) {
         Ok(question) => question,
         // Its user is told, and not the API server alone.
-        Err(ref error @ Malformed::Entries { ref uid }) => {
+        Err(ref error @ Malformed::Entries { ref uid, .. }) => {
             let verdict = Verdict::Denied(error.to_string());
             let denied = write(uid, &Answer { verdict, warnings: Vec::new() });
             return (Ending::Denied, axum::Json(denied).into_response());
@@ -253,7 +317,7 @@ async fn handle(hook: Hook, request: Request, known: &Known, room: Room) -> (End
 /// Reads a body into memory that is taken as it arrives: who only announces much takes none from others.
 async fn receive(
     request: Request,
-    room: Arc<Semaphore>,
+    room: &Room,
 ) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), (StatusCode, String)> {
     let too_large = || {
         let why = format!("the body has more than {BODY_MAX} bytes");
@@ -264,6 +328,7 @@ async fn receive(
     if length.is_some_and(|length| length > BODY_MAX) {
         return Err(too_large());
     }
+    let room = room.bodies(length);
     let mut chunks = request.into_body().into_data_stream();
     let (mut body, mut held) = (Vec::new(), None::<OwnedSemaphorePermit>);
     while let Some(chunk) = chunks.next().await {
@@ -379,12 +444,49 @@ mod tests {
         .to_string();
         let head = format!("POST /mutate--v1-pod HTTP/1.1\r\nContent-Length: {}", many.len());
         let answer = ask(address, &connector, &head, &many).await;
-        for part in ["200 OK", "\"uid\":\"u\"", "\"allowed\":false", "more than 200000 entries"] {
+        for part in ["200 OK", "\"uid\":\"u\"", "\"allowed\":false", "more than 40000 entries"] {
             assert!(answer.contains(part), "{part}: {answer}");
         }
         let large = format!("POST /mutate--v1-pod HTTP/1.1\r\nContent-Length: {}", BODY_MAX + 1);
         let answer = ask(address, &connector, &large, "").await;
         assert!(answer.contains("413"), "{answer}");
+    }
+
+    /// Whoever asks about many large pods has their own wait, and nobody else's.
+    #[tokio::test(start_paused = true)]
+    async fn large_questions_take_turns_and_hold_up_no_small_one() {
+        let room = Room::new();
+        let body = |namespace: &str, count: usize| {
+            let object = json!({"list": vec![json!({}); count]});
+            let request = json!({"uid": "u", "namespace": namespace, "object": object});
+            json!({"request": request}).to_string().into_bytes()
+        };
+        let ask = async |namespace: &str, count: usize| {
+            let body = body(namespace, count);
+            timeout(FIRST_MAX, room.tree(Hook::MutatePod, &body)).await.ok()
+        };
+        let first = ask("a", 15_000).await;
+        assert!(first.is_some());
+        assert!(ask("a", 15_000).await.is_none(), "it waits for the first of its namespace");
+        assert!(ask("b", 15_000).await.is_some());
+        assert!(ask("a", 10).await.is_some());
+        drop(first);
+        assert!(ask("a", 15_000).await.is_some());
+        assert_eq!(room.bodies(Some(100)).available_permits(), SMALL_BODIES_MAX / BODY_UNIT);
+        assert_eq!(room.bodies(None).available_permits(), BODIES_MAX / BODY_UNIT);
+    }
+
+    /// Texts may be full of braces and commas, as annotations that hold JSON are.
+    #[test]
+    fn entries_are_those_outside_of_texts() {
+        for (body, count) in [
+            (r#"{"a": [{}, {}]}"#, 4),
+            (r#"{"a,{": "{,\"{,\\", "b": {}}"#, 3),
+            (r#"{"a": "{{{{"#, 1),
+            ("", 0),
+        ] {
+            assert_eq!(entries(body.as_bytes()), count, "{body}");
+        }
     }
 
     /// Time jumps while nobody does anything.
