@@ -51,6 +51,9 @@ impl Selection {
 /// The longest pause between two tries of a watch: when the API server answers again, it is noticed soon.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
+/// So many objects are listed at once: each may have more than a megabyte.
+const PAGE: u32 = 50;
+
 /// Growing pauses, jittered, that start anew after two minutes without a failure.
 #[derive(Default)]
 struct Pauses(watcher::DefaultBackoff);
@@ -84,7 +87,10 @@ pub(crate) async fn follow<S: Shape>(
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
-    let config = watcher::Config::default().fields(&selection.fields).labels(&selection.labels);
+    let config = watcher::Config::default()
+        .page_size(PAGE)
+        .fields(&selection.fields)
+        .labels(&selection.labels);
     let mut events = watcher(api, config).backoff(Pauses::default()).boxed();
     let mut last_error = String::new();
     while let Some(event) = events.next().await {

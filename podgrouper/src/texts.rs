@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use kai_api::names;
 use serde::{Serialize, Serializer};
 
 use crate::interner::Interner;
@@ -17,6 +18,12 @@ struct Entry {
     text: Arc<str>,
 }
 
+/// So many bytes are kept of the labels of a pod, and of its annotations; and so many of one text.
+const BYTES_MAX: usize = 16 << 10;
+const TEXT_BYTES_MAX: usize = 4 << 10;
+/// Beginnings of keys that come first where there are more: those that rules read.
+const FIRST: [&str; 3] = ["kai.scheduler/", names::annotation::POD_GROUP, names::label::USER];
+
 /// Keys with texts, sorted by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Texts(Arc<[Arc<Entry>]>);
@@ -25,6 +32,23 @@ impl Texts {
     /// The text of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.shared(key).map(|text| &**text)
+    }
+
+    /// Those that are kept of a pod: a user may write some hundred kilobytes, and as many pods as they like.
+    pub(crate) fn kept<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut all: Vec<(&str, &str)> =
+            pairs.filter(|(_, text)| text.len() <= TEXT_BYTES_MAX).collect();
+        let bytes = |pair: &(&str, &str)| pair.0.len() + pair.1.len();
+        if all.iter().map(bytes).sum::<usize>() > BYTES_MAX {
+            let is_first = |key: &str| FIRST.iter().any(|first| key.starts_with(first));
+            all.sort_by_key(|(key, _)| (!is_first(key), *key));
+            let mut left = BYTES_MAX;
+            all.retain(|pair| left.checked_sub(bytes(pair)).is_some_and(|less| {
+                left = less;
+                true
+            }));
+        }
+        all.into_iter().collect()
     }
 
     /// The text of a key, to be held beside the table.
@@ -106,6 +130,26 @@ mod tests {
         texts.set("a", None);
         texts.set("b", Some("4"));
         assert_eq!((texts.get("a"), texts.get("b"), texts.get("c")), (None, Some("4"), Some("3")));
+    }
+
+    #[test]
+    fn of_very_many_texts_those_are_kept_that_rules_read() {
+        let of = |count: usize, text: &str| -> Vec<(String, String)> {
+            (0..count).map(|n| (format!("a-{n:04}"), text.to_owned())).collect()
+        };
+        let own = [("pod-group-name", "g"), ("kai.scheduler/bound-queue", "q")];
+        let own = own.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        for (more, expect) in [
+            (of(100, &"x".repeat(100)), 102),
+            (of(100, &"x".repeat(1_000)), 18),
+            (of(100_000, ""), 2_499),
+            (of(100, &"x".repeat(5_000)), 2),
+        ] {
+            let all: Vec<_> = more.into_iter().chain(own.clone()).collect();
+            let kept = Texts::kept(all.iter().map(|(key, text)| (&**key, &**text)));
+            assert_eq!(kept.0.len(), expect);
+            assert_eq!((kept.get("pod-group-name"), kept.get("kai.scheduler/bound-queue")), (Some("g"), Some("q")));
+        }
     }
 
     fn pod(index: &str) -> Pod {
