@@ -123,11 +123,45 @@ pub(super) fn arguments(
     ];
     set.retain(|(name, _)| !known.iter().any(|(own, _)| own == name));
     set.extend(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    let is_set = |word: &String| {
+    let is_set = |word: &str| {
         let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-        set.iter().any(|(set, _)| *set == name)
+        word.starts_with('-') && set.iter().any(|(set, _)| *set == name)
     };
-    let mut words: Vec<String> = pattern.iter().filter(|word| !is_set(word)).cloned().collect();
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = pattern.iter().peekable();
+    while let Some(word) = rest.next() {
+        if !is_set(word) {
+            words.push(word.clone());
+        } else if !word.contains('=') {
+            // Its value may be a word of its own.
+            rest.next_if(|value| !value.starts_with('-'));
+        }
+    }
     words.extend(set.iter().map(|(name, value)| format!("--{name}={value}")));
     (words, unknown.into_iter().map(|(name, _)| name.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Pools, arguments};
+
+    #[test]
+    fn a_flag_goes_with_its_value_however_it_was_written() {
+        let pools = Pools { node_pool_label: "pool".to_owned(), queue_label: "queue".to_owned() };
+        let own = BTreeMap::from([("v".to_owned(), "6".to_owned())]);
+        let node = ["--nodepool-label-key=pool", "--partition-label-value=p", "--queue-label-key=queue", "--v=6"];
+        for (pattern, left) in [
+            (&["--v=4", "--leader-elect"][..], &["--leader-elect"][..]),
+            (&["--v", "4", "--leader-elect"], &["--leader-elect"]),
+            (&["-v", "--leader-elect", "--scheduler-name", "v"], &["--leader-elect", "--scheduler-name", "v"]),
+            (&["--plugins", "v", "--v"], &["--plugins", "v"]),
+        ] {
+            let pattern: Vec<String> = pattern.iter().map(|word| (*word).to_owned()).collect();
+            let (words, unknown) = arguments(&pattern, &pools, "p", &own);
+            assert_eq!(words, [left, &node[..]].concat(), "{pattern:?}");
+            assert!(unknown.is_empty());
+        }
+    }
 }
