@@ -35,9 +35,10 @@ pub(crate) fn ray_service(case: &Case<'_>) -> Result<Desired, Stop> {
 fn by_status(case: &Case<'_>, paths: &[&str]) -> Result<Desired, Stop> {
     let mut name = None;
     for path in paths {
-        name = name.or(object::text(case.top.value(), path)?);
+        // Operators write an empty name where there is none.
+        name = name.or(object::text(case.top.value(), path)?.filter(|name| !name.is_empty()));
     }
-    let Some(name) = name.filter(|name| !name.is_empty()) else {
+    let Some(name) = name else {
         return Err(Stop::Early(format!("{} is not set yet", paths.join(" or "))));
     };
     let version = case.top.gvk().api_version();
