@@ -24,7 +24,7 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::cache::to_object;
 use crate::follow::{Selection, Table, keep_table};
@@ -41,6 +41,8 @@ const API_VERSION: &str = "kai.scheduler/v1";
 const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Wait after a round in which a write failed.
 const RETRY: Duration = Duration::from_secs(5);
+/// All is looked at so often, also where nothing changes.
+const ROUND: Duration = Duration::from_mins(5);
 
 /// One write to an object that a shard needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,7 +108,8 @@ struct Controller {
 impl Controller {
     async fn run(&self, seen: &Seen) {
         loop {
-            seen.wake.notified().await;
+            // Services are not watched: one that somebody deleted is made again in time.
+            let _ = timeout(ROUND, seen.wake.notified()).await;
             tokio::time::sleep(DEBOUNCE).await;
             while !self.round(seen).await {
                 tokio::time::sleep(RETRY).await;
