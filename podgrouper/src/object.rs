@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// API version of `PodGroups`.
 pub(crate) const POD_GROUP_API_VERSION: &str = "scheduling.run.ai/v2alpha2";
 
+/// So much is shown of an API version and of a kind.
+const SHOWN_MAX: usize = 253;
+
 /// Group, version and kind of an object; the group of core objects is empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gvk {
@@ -46,7 +49,11 @@ impl Gvk {
 
 impl fmt::Display for Gvk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} {}", self.api_version(), self.kind)
+        // Both may be what a user wrote: in a log they are no line of their own, and no longer than a name.
+        let shown = |text: &str| -> String {
+            text.chars().take(SHOWN_MAX).flat_map(char::escape_debug).collect()
+        };
+        write!(out, "{} {}", shown(&self.api_version()), shown(&self.kind))
     }
 }
 
@@ -309,6 +316,13 @@ mod tests {
         );
         assert_eq!(int(&spec, "spec.no.deep"), Ok(None));
         assert_eq!(int(&spec, "status.size"), Ok(None));
+    }
+
+    #[test]
+    fn a_kind_is_shown_in_one_line() {
+        assert_eq!(Gvk::new("batch/v1", "Job").to_string(), "batch/v1 Job");
+        let forged = Gvk::new("v1\n2026-01-01 ERROR", &"K".repeat(100_000)).to_string();
+        assert!(forged.starts_with("v1\\n2026") && forged.len() < 600, "{forged}");
     }
 
     #[test]
