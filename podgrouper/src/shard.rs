@@ -259,3 +259,44 @@ impl Controller {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http::{Request, Response};
+    use kai_daemon::metrics::Register;
+    use kube::client::Body;
+
+    use super::*;
+
+    /// Nobody tells of a Service that was deleted.
+    #[tokio::test(start_paused = true)]
+    async fn services_are_looked_after_while_nothing_changes() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let server = tower::service_fn(move |request: Request<Body>| {
+            if request.uri().path().contains("/services/") {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            let missing = json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
+            let missing = Body::from(missing.to_string().into_bytes());
+            async move { Response::builder().status(404).body(missing) }
+        });
+        let seen = Seen::default();
+        let shard = Object::new(json!({"metadata": {"name": "s"}}));
+        seen.shards.lock().expect("nobody panics with it").insert("s".to_owned(), Arc::new(shard));
+        let pools = Pools { node_pool_label: "pool".to_owned(), queue_label: "queue".to_owned() };
+        let place = Place { namespace: "kai".to_owned(), scheduler: "kai".to_owned(), pools };
+        let client = Client::new(server, "default");
+        let meters = Meters::new(&Register::default()).expect("names");
+        let controller = Controller { client, place, told: Mutex::default(), meters };
+        tokio::select! {
+            () = controller.run(&seen) => {}
+            () = tokio::time::sleep(2 * ROUND + ROUND / 2) => {}
+        }
+        // Each round asks for that of the shard and for the pattern.
+        assert_eq!(asked.load(Ordering::Relaxed), 4);
+    }
+}
