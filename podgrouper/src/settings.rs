@@ -1,6 +1,6 @@
 //! Settings of grouping, as an operator of the cluster makes them.
 
-/// Rules that hold where the two differ (`docs/grouping.md` 13, X1 to X16).
+/// Rules that hold where the two differ (`docs/grouping.md` 13, X1 to X17).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compat {
     /// Ours.

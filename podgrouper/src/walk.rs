@@ -56,6 +56,10 @@ pub(crate) async fn walk(cache: &Cache, store: &Store, pod: &Pod) -> Result<Walk
         let last =
             walk.owners.last().map_or_else(|| pod.uid.to_string(), |last| last.uid().to_owned());
         let Some(object) = read(cache, store, pod, &owner, &last).await? else { return Ok(walk) };
+        if object.namespace().is_empty() {
+            // What is in no namespace is no tenant's: nothing that it says is copied into one.
+            return Ok(walk);
+        }
         walk.keys.push(key(pod, &owner));
         let mut owners = object.owners();
         if owners.len() > 1 {

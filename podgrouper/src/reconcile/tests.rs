@@ -113,6 +113,22 @@ async fn a_workload_is_skipped_by_whichever_owner_says_so() {
     assert_eq!(server.written(), Vec::<String>::new());
 }
 
+/// A user names a node, or a namespace, as the owner of a pod, to read its labels and annotations with the rights of the podgrouper.
+#[tokio::test]
+async fn an_owner_that_is_in_no_namespace_ends_the_walk() {
+    let server = Server::new();
+    let kinds = json!([{"name": "nodes", "singularName": "", "namespaced": false, "kind": "Node", "verbs": ["get"]}]);
+    let list = json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": kinds});
+    server.has("/api/v1", list);
+    let metadata = json!({"name": "x", "uid": "x", "resourceVersion": "1", "labels": {"secret": "1"}});
+    server.has("/api/v1/nodes/x", json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata}));
+    let owner = json!({"apiVersion": "v1", "kind": "Node", "name": "x", "uid": "x"});
+    let reconciler = server.reconciler();
+    round(&reconciler, "p", owner).await.expect("it is grouped by itself");
+    let group = reconciler.store.group(&Key::new("n", "pg-p-p")).expect("it is the pod's");
+    assert_eq!(group.label("secret"), None);
+}
+
 /// A refusal quotes the name of the pod, which may be `druid-0`.
 #[test]
 fn a_pod_is_another_where_its_uid_was_refused() {
