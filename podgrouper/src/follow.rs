@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn notes_of_the_scheduler_are_no_news() {
         let (own, stamp) = (json!({"a": "1"}), "kai.scheduler/last-start-timestamp");
-        let noted = json!({"a": "1", stamp: "2020-01-01T00:00:00Z", "kai.scheduler/explanation": "{}"});
+        let noted =
+            json!({"a": "1", stamp: "2020-01-01T00:00:00Z", "kai.scheduler/explanation": "{}"});
         assert!(is_same_but_status(&group(&own), &group(&noted)));
         assert!(is_same_but_status(&group(&Value::Null), &group(&json!({stamp: "x"}))));
         for other in [json!({"a": "2"}), json!({}), json!({"a": "1", "b": "2"})] {

@@ -280,7 +280,8 @@ mod tests {
             if request.uri().path().contains("/services/") {
                 count.fetch_add(1, Ordering::Relaxed);
             }
-            let missing = json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
+            let missing =
+                json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
             let missing = Body::from(missing.to_string().into_bytes());
             async move { Response::builder().status(404).body(missing) }
         });

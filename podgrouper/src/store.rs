@@ -407,7 +407,10 @@ mod tests {
         group("pg-s-b", json!({"minMember": 1}));
         group("pg-t", json!({}));
         let found = store.flat_groups("n", "pg-s");
-        assert_eq!(found.iter().map(|group| group.name()).collect::<Vec<_>>(), ["pg-s-a", "pg-s-b"]);
+        assert_eq!(
+            found.iter().map(|group| group.name()).collect::<Vec<_>>(),
+            ["pg-s-a", "pg-s-b"]
+        );
         assert!(found.iter().all(|group| group.value()["spec"].is_null()));
         for count in 0..2 * NAMED_MAX {
             group(&format!("pg-s-{count}"), json!({}));
@@ -421,10 +424,16 @@ mod tests {
     fn an_older_version_of_a_group_is_no_news() {
         let (store, key) = (Store::default(), Key::new("n", "g"));
         let version = || store.group(&key).map(|group| group.resource_version().to_owned());
-        for (told, is_news, stored) in
-            [("9", true, "9"), ("10", true, "10"), ("9", false, "10"), ("10", true, "10"), ("x", true, "x"), ("1", true, "1")]
-        {
-            let value = json!({"metadata": {"namespace": "n", "name": "g", "resourceVersion": told}});
+        for (told, is_news, stored) in [
+            ("9", true, "9"),
+            ("10", true, "10"),
+            ("9", false, "10"),
+            ("10", true, "10"),
+            ("x", true, "x"),
+            ("1", true, "1"),
+        ] {
+            let value =
+                json!({"metadata": {"namespace": "n", "name": "g", "resourceVersion": told}});
             assert_eq!(store.update_group(&key, &Object::new(value)), is_news, "{told}");
             assert_eq!(version().as_deref(), Some(stored));
         }

@@ -43,10 +43,12 @@ impl Texts {
             let is_first = |key: &str| FIRST.iter().any(|first| key.starts_with(first));
             all.sort_by_key(|(key, _)| (!is_first(key), *key));
             let mut left = BYTES_MAX;
-            all.retain(|pair| left.checked_sub(bytes(pair)).is_some_and(|less| {
-                left = less;
-                true
-            }));
+            all.retain(|pair| {
+                left.checked_sub(bytes(pair)).is_some_and(|less| {
+                    left = less;
+                    true
+                })
+            });
         }
         all.into_iter().collect()
     }
@@ -148,7 +150,10 @@ mod tests {
             let all: Vec<_> = more.into_iter().chain(own.clone()).collect();
             let kept = Texts::kept(all.iter().map(|(key, text)| (&**key, &**text)));
             assert_eq!(kept.0.len(), expect);
-            assert_eq!((kept.get("pod-group-name"), kept.get("kai.scheduler/bound-queue")), (Some("g"), Some("q")));
+            assert_eq!(
+                (kept.get("pod-group-name"), kept.get("kai.scheduler/bound-queue")),
+                (Some("g"), Some("q"))
+            );
         }
     }
 

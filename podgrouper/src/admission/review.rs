@@ -165,7 +165,8 @@ pub(super) fn entries(body: &[u8]) -> usize {
 
 /// Reads the namespace of a question, and no tree; empty where there is none.
 pub(super) fn namespace(body: &[u8]) -> String {
-    serde_json::from_slice(body).map_or_else(|_| String::new(), |Named { request }| request.namespace)
+    serde_json::from_slice(body)
+        .map_or_else(|_| String::new(), |Named { request }| request.namespace)
 }
 
 /// Reads a question.

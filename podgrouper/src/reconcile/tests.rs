@@ -120,8 +120,10 @@ async fn an_owner_that_is_in_no_namespace_ends_the_walk() {
     let kinds = json!([{"name": "nodes", "singularName": "", "namespaced": false, "kind": "Node", "verbs": ["get"]}]);
     let list = json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": kinds});
     server.has("/api/v1", list);
-    let metadata = json!({"name": "x", "uid": "x", "resourceVersion": "1", "labels": {"secret": "1"}});
-    server.has("/api/v1/nodes/x", json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata}));
+    let metadata =
+        json!({"name": "x", "uid": "x", "resourceVersion": "1", "labels": {"secret": "1"}});
+    server
+        .has("/api/v1/nodes/x", json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata}));
     let owner = json!({"apiVersion": "v1", "kind": "Node", "name": "x", "uid": "x"});
     let reconciler = server.reconciler();
     round(&reconciler, "p", owner).await.expect("it is grouped by itself");
@@ -139,7 +141,10 @@ fn a_pod_is_another_where_its_uid_was_refused() {
     let label = "Pod \"druid-0\" is invalid: metadata.labels: Invalid value: must be no more than 63 characters";
     let of = |field: &str| json!({"causes": [{"reason": "FieldValueInvalid", "message": "no", "field": field}]});
     check(false, json!({"code": 422, "message": label, "details": of("metadata.labels")}));
-    check(false, json!({"code": 409, "message": "Operation cannot be fulfilled on pods \"druid-0\""}));
+    check(
+        false,
+        json!({"code": 409, "message": "Operation cannot be fulfilled on pods \"druid-0\""}),
+    );
     check(false, json!({"code": 403, "message": "metadata.uid", "details": of("metadata.uid")}));
     let uid = "Pod \"p\" is invalid: metadata.uid: Invalid value: \"u\": field is immutable";
     check(true, json!({"code": 422, "message": uid, "details": of("metadata.uid")}));

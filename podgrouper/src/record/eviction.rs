@@ -204,8 +204,10 @@ mod tests {
         assert_eq!(seen.names.iter().map(|name| &**name).collect::<Vec<_>>(), ["s-0.a", "g"]);
         assert!(event(|event| event["source"] = Value::Null).is_none());
         assert!(event(|event| event["message"] = json!("m".repeat(1_025))).is_none());
-        for key in ["evictor-action-type", "evictor-pod-group-namespace", "evictor-pod-group-name"] {
-            let long = event(|event| event["metadata"]["annotations"][key] = json!("x".repeat(254)));
+        for key in ["evictor-action-type", "evictor-pod-group-namespace", "evictor-pod-group-name"]
+        {
+            let long =
+                event(|event| event["metadata"]["annotations"][key] = json!("x".repeat(254)));
             assert!(long.is_none(), "{key}");
         }
     }

@@ -241,7 +241,8 @@ impl Heard {
             let is_own = rows.groups.get(key).is_some_and(|group| group.queue == by.queue);
             if !by.queue.is_empty() && (is_own || message.contains(&*by.queue)) {
                 seen.by_queue = by.queue.clone();
-                seen.by_workload = by.who.as_ref().map(|who| who.label().into()).unwrap_or_default();
+                seen.by_workload =
+                    by.who.as_ref().map(|who| who.label().into()).unwrap_or_default();
             }
         }
         let kept = rows.evictions.entry(key.namespace.clone()).or_default();

@@ -119,7 +119,8 @@ mod tests {
         let long = |uid: usize, name: usize| {
             let [uid, name] = [uid, name].map(|bytes| "x".repeat(bytes));
             let owner = format!("name: {name}\nuid: {uid}\nversion: v1\nkind: Job\n");
-            let annotations = json!({"kai.scheduler/top-owner-metadata": owner, "user": "a".repeat(254)});
+            let annotations =
+                json!({"kai.scheduler/top-owner-metadata": owner, "user": "a".repeat(254)});
             json!({"name": "g", "uid": "u", "annotations": annotations})
         };
         check(&long(65, 1), "PodGroup/g", "u", None);

@@ -151,11 +151,19 @@ mod tests {
     fn a_flag_goes_with_its_value_however_it_was_written() {
         let pools = Pools { node_pool_label: "pool".to_owned(), queue_label: "queue".to_owned() };
         let own = BTreeMap::from([("v".to_owned(), "6".to_owned())]);
-        let node = ["--nodepool-label-key=pool", "--partition-label-value=p", "--queue-label-key=queue", "--v=6"];
+        let node = [
+            "--nodepool-label-key=pool",
+            "--partition-label-value=p",
+            "--queue-label-key=queue",
+            "--v=6",
+        ];
         for (pattern, left) in [
             (&["--v=4", "--leader-elect"][..], &["--leader-elect"][..]),
             (&["--v", "4", "--leader-elect"], &["--leader-elect"]),
-            (&["-v", "--leader-elect", "--scheduler-name", "v"], &["--leader-elect", "--scheduler-name", "v"]),
+            (
+                &["-v", "--leader-elect", "--scheduler-name", "v"],
+                &["--leader-elect", "--scheduler-name", "v"],
+            ),
             (&["--plugins", "v", "--v"], &["--plugins", "v"]),
         ] {
             let pattern: Vec<String> = pattern.iter().map(|word| (*word).to_owned()).collect();

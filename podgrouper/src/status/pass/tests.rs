@@ -49,8 +49,7 @@ async fn kept(controller: &Controller, spec: Value) -> (Value, Option<Arc<str>>)
     let group = Object::new(json!({"metadata": {"namespace": "n", "name": "g"}, "spec": spec}));
     let mut reads = Reads::new(READS_OF_GROUP_MAX);
     let sums = controller.sum(&Key::new("n", "g"), Some(&group), &mut reads).await;
-    let (sums, queue) =
-        sums.expect("the server answers").expect("no claims are to be asked for");
+    let (sums, queue) = sums.expect("the server answers").expect("no claims are to be asked for");
     (sums.non_preemptible.to_value(), queue)
 }
 
@@ -94,12 +93,17 @@ async fn the_default_class_counts_where_that_of_a_group_is_missing() {
 #[tokio::test]
 async fn a_group_is_late_while_the_nodes_and_claims_of_its_pods_cannot_be_read() {
     let pod = |spec: Value, annotations: Value| {
-        let metadata = json!({"namespace": "n", "name": "p", "uid": "p", "annotations": annotations});
+        let metadata =
+            json!({"namespace": "n", "name": "p", "uid": "p", "annotations": annotations});
         json!({"metadata": metadata, "spec": spec, "status": {"phase": "Running"}})
     };
-    let shares = pod(json!({"nodeName": "x"}), json!({"pod-group-name": "g", "gpu-memory": "1024"}));
+    let shares = pod(
+        json!({"nodeName": "x"}),
+        json!({"pod-group-name": "g", "gpu-memory": "1024", "received-resource-type": "Fraction"}),
+    );
     let claims = json!([{"name": "c", "resourceClaimName": "c"}]);
-    let claims = pod(json!({"nodeName": "x", "resourceClaims": claims}), json!({"pod-group-name": "g"}));
+    let claims =
+        pod(json!({"nodeName": "x", "resourceClaims": claims}), json!({"pod-group-name": "g"}));
     for pod in [shares, claims] {
         for (code, is_late) in [(500, true), (404, false)] {
             let mut controller = controller_at(code);
