@@ -52,7 +52,7 @@ use kube::Client;
 
 use crate::follow::{Change, Selection, follow};
 use crate::slim::EvictionShape;
-use crate::store::Key;
+use crate::store::{Key, Store};
 use kai_api::names::event;
 
 use eviction::Seen;
@@ -60,7 +60,12 @@ pub(crate) use heard::Heard;
 pub(crate) use keeper::Keeper;
 
 /// Evictions, as the scheduler's events tell of them.
-pub(crate) async fn follow_evictions(client: Client, scheduler: String, heard: Arc<Heard>) {
+pub(crate) async fn follow_evictions(
+    client: Client,
+    scheduler: String,
+    heard: Arc<Heard>,
+    store: Arc<Store>,
+) {
     let fields = format!("reason={}", event::EVICT);
     let selection = Selection { fields, ..Selection::of("v1", "Event") };
     follow::<EvictionShape>(client, selection, move |change| {
@@ -73,7 +78,17 @@ pub(crate) async fn follow_evictions(client: Client, scheduler: String, heard: A
                 && let Some(seen) = Seen::of(event, &scheduler)
             {
                 let message = event["message"].as_str().unwrap_or_default();
-                heard.evicted(&Key::new(text("namespace"), text("name")), seen, message);
+                // It quotes queues by the names that they are shown by.
+                let tells = |queue: &str| {
+                    let shown = store.queue(queue);
+                    let shown = shown.as_ref().and_then(|queue| {
+                        queue.value()["spec"]["displayName"]
+                            .as_str()
+                            .filter(|name| !name.is_empty())
+                    });
+                    message.contains(shown.unwrap_or(queue))
+                };
+                heard.evicted(&Key::new(text("namespace"), text("name")), seen, tells);
             }
         }
     })

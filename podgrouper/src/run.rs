@@ -237,7 +237,8 @@ async fn lead(
     if has_status {
         tasks.spawn(follow_queues(client.clone(), sink.clone()));
         let scheduler = args.scheduler_name.clone();
-        tasks.spawn(follow_evictions(client.clone(), scheduler.clone(), sink.heard.clone()));
+        let (heard, queues) = (sink.heard.clone(), store.clone());
+        tasks.spawn(follow_evictions(client.clone(), scheduler.clone(), heard, queues));
         let place = shard::Place {
             namespace: args.system_namespace(&client),
             scheduler: installed.to_owned(),

@@ -281,6 +281,10 @@ impl Store {
         self.inner().queues.clone()
     }
 
+    pub(crate) fn queue(&self, name: &str) -> Option<Arc<Object>> {
+        self.inner().queues.get(name).cloned()
+    }
+
     pub(crate) fn set_queue(&self, name: &str, queue: Option<Arc<Object>>) {
         let mut inner = self.inner();
         match queue {

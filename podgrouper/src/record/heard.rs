@@ -229,8 +229,8 @@ impl Heard {
         self.change(key, |group, _| std::mem::replace(&mut group.is_there, false));
     }
 
-    /// A pod of a group was evicted.
-    pub(crate) fn evicted(&self, key: &Key, mut seen: Seen, message: &str) {
+    /// A pod of a group was evicted; `tells` says whether the event tells of a queue.
+    pub(crate) fn evicted(&self, key: &Key, mut seen: Seen, tells: impl Fn(&str) -> bool) {
         if now() - seen.at > EVICTION_AGE_MAX {
             return;
         }
@@ -239,7 +239,7 @@ impl Heard {
         if let Some(by) = rows.groups.get(&by) {
             // An event that somebody else wrote is to tell nothing of the groups that it names.
             let is_own = rows.groups.get(key).is_some_and(|group| group.queue == by.queue);
-            if !by.queue.is_empty() && (is_own || message.contains(&*by.queue)) {
+            if !by.queue.is_empty() && (is_own || tells(&by.queue)) {
                 seen.by_queue = by.queue.clone();
                 seen.by_workload =
                     by.who.as_ref().map(|who| who.label().into()).unwrap_or_default();
