@@ -147,7 +147,7 @@ where
     let Ok(body) = request.into_body().collect().await else {
         return said(StatusCode::BAD_REQUEST, String::from("the body breaks off"));
     };
-    match read(&body.to_bytes()) {
+    match read(hook, &body.to_bytes()) {
         Ok(question) => {
             let settings = settings();
             let context = Context { settings: &settings, queues: None, token: &token() };

@@ -236,7 +236,7 @@ pub fn answer(hook: Hook, request: &Request, context: &Context<'_>) -> Answer {
                     Err(denial) => judged(Err(denial)),
                     Ok(()) if changed == *pod => Judgement::default(),
                     Ok(()) => {
-                        let patch = json_patch::diff(&*pod, &changed);
+                        let patch = json_patch::diff(&pod, &changed);
                         return Answer { verdict: Verdict::Patched(patch), warnings: Vec::new() };
                     }
                 }
