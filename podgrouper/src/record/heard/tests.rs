@@ -1,4 +1,4 @@
-//! What is kept of what is heard, and what is told of it.
+//! Tests of things that are heard: how many are kept, and how much is told of them.
 
 use serde_json::{Value, json};
 
