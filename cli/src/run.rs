@@ -41,6 +41,9 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         Err(args::Stop::Error(error)) => return Err(error),
     };
     context.adopt(cli.globals)?;
+    if let Some(why) = &context.settings.distrust {
+        context.out.warn(&format!("the settings of this folder were not read: {why}"));
+    }
     check_output(&cli.command, context.globals.output.as_deref())?;
     check_namespaces(&cli.command, context.globals.all_namespaces)?;
     check_cluster(&cli.command, &context.globals)?;

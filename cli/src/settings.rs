@@ -5,6 +5,7 @@
 
 pub(crate) mod edit;
 mod file;
+pub(crate) mod trust;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,13 +73,17 @@ pub(crate) struct Settings {
     mounts: BTreeMap<String, Setting>,
     /// Places of the user's own templates, the first that has one wins.
     pub(crate) templates: Vec<TemplatePlace>,
+    /// Says why the project's file was not taken.
+    pub(crate) distrust: Option<String>,
 }
 
 /// A place that keeps templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TemplatePlace {
-    /// Files `NAME.yaml`.
+    /// Files `NAME.yaml` of a folder that the user named.
     Folder(PathBuf),
+    /// Those of a folder that a project named.
+    Project(PathBuf),
     /// Keys `NAME.yaml` of a config map.
     ConfigMap { namespace: String, name: String },
 }
@@ -87,6 +92,18 @@ pub(crate) enum TemplatePlace {
 const CONFIG_MAP: &str = "configmap://";
 
 impl TemplatePlace {
+    /// Tells whether its templates go before the compiled-in ones: whoever wrote a project, or one key of a config map,
+    /// would say what the user's plain `submit job` makes.
+    pub(crate) fn is_of_user(&self) -> bool {
+        matches!(self, Self::Folder(_))
+    }
+
+    fn give_to_project(&mut self) {
+        if let Self::Folder(path) = self {
+            *self = Self::Project(std::mem::take(path));
+        }
+    }
+
     /// Reads `configmap://NAMESPACE/NAME`, or a folder as seen from another.
     ///
     /// # Errors
@@ -113,7 +130,7 @@ impl TemplatePlace {
 impl std::fmt::Display for TemplatePlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Folder(path) => write!(f, "{}", path.display()),
+            Self::Folder(path) | Self::Project(path) => write!(f, "{}", path.display()),
             Self::ConfigMap { namespace, name } => write!(f, "{CONFIG_MAP}{namespace}/{name}"),
         }
     }
@@ -146,12 +163,22 @@ impl Settings {
         let project = project_file(dir).map(|path| (path, true));
         let user = user_file(env).map(|path| (path, false));
         for (path, of_project) in [project, user].into_iter().flatten() {
-            let Some(file) = file::read(&path)? else { continue };
+            let file = match file::read(&path, of_project)? {
+                file::Found::File(file) => file,
+                file::Found::Distrusted(why) => {
+                    settings.distrust = Some(why);
+                    continue;
+                }
+                file::Found::Nothing => continue,
+            };
             if of_project {
                 check_project(&path, &file)?;
             }
             let context = if file.contexts.is_empty() { None } else { context() };
+            let before = settings.templates.len();
             settings.absorb(&path, file, context.as_deref())?;
+            let places = settings.templates.iter_mut().skip(before);
+            places.filter(|_| of_project).for_each(TemplatePlace::give_to_project);
         }
         settings.templates.extend(user_templates(env).map(TemplatePlace::Folder));
         Ok(settings)
@@ -281,4 +308,30 @@ pub(crate) fn matches(glob: &str, name: &str) -> bool {
         }
     }
     rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, set_permissions, write};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_project_file_that_everybody_may_write_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, below) = (folder.path().join(".kai.yaml"), folder.path().join("a/b"));
+        write(&path, "defaults: {queue: evil}\ntemplates: [tpl]\n").expect("the folder is ours");
+        let load = |mode: u32| {
+            set_permissions(&path, Permissions::from_mode(mode)).expect("the file is ours");
+            Settings::load(&BTreeMap::new(), &below, &|| None).expect("it is right")
+        };
+        let taken = load(0o644);
+        assert_eq!(taken.get("queue").map(|set| set.value.as_str()), Some("evil"));
+        assert_eq!(taken.templates, [TemplatePlace::Project(folder.path().join("tpl"))]);
+        assert_eq!(taken.distrust, None);
+        let left = load(0o666);
+        assert_eq!((left.get("queue"), left.templates.len()), (None, 0));
+        assert!(left.distrust.expect("it says why").contains("chmod o-w"));
+    }
 }

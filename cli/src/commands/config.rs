@@ -90,7 +90,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         Action::Set { key, value, scope } => change(key, Some(value), *scope, context)?,
         Action::Unset { key, scope } => change(key, None, *scope, context)?,
         Action::Path => {
-            let project = project_file(&context.dir);
+            let is_read = context.settings.distrust.is_none();
+            let project = project_file(&context.dir).filter(|_| is_read);
             for path in [project, user_file(&context.env)].into_iter().flatten() {
                 context.out.data(&path.display().to_string())?;
             }
@@ -174,6 +175,10 @@ fn change(
     known(key)?;
     if let Some(value) = value {
         values::setting(key, value)?;
+    }
+    if let (Scope::Project, Some(why)) = (scope, &context.settings.distrust) {
+        // Written anew it would be the user's, with all that somebody else wrote.
+        return Err(Problem::new(number::CONFIG, Exit::Refused, why.clone()).into());
     }
     let path = match scope {
         Scope::Project => {

@@ -56,6 +56,7 @@ use crate::commands::last;
 use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
+use crate::print::output::clean;
 pub(crate) use args::{Args, Flags};
 use args::{DryRun, ThenFlags};
 use copy::Copy;
@@ -333,24 +334,18 @@ async fn rendered(
     context: &mut Context,
 ) -> Result<Vec<Document>, Error> {
     let kind = request.kind.expect("without a file there is a kind");
-    let name = if let Some(name) = &args.template {
-        name.clone()
+    let template = if let Some(name) = &args.template {
+        library::find(name, context).await?
     } else {
         let name = default_template(kind.noun, &served(kind, dry_run, context).await?);
-        match (kind.noun, name.as_str()) {
-            ("notebook", "notebook-pod") => context
-                .out
-                .talk("kubeflow's Notebook is not installed here, so this is a plain pod"),
-            ("pytorch", "trainjob") => context.out.talk(
-                "kubeflow.org/v1 PyTorchJob is not installed here, so this is a trainer.kubeflow.org/v1alpha1 TrainJob",
-            ),
-            ("mpi", "mpi") => context.out.talk("this is a kubeflow.org/v2beta1 MPIJob"),
-            ("mpi", "mpi-v1") => context.out.talk("this is a kubeflow.org/v1 MPIJob"),
-            _ => {}
+        if let Some(told) = unlike_asked(kind.noun, &name) {
+            context.out.talk(told);
         }
-        name
+        library::of_kind(&name, context).await?
     };
-    let template = library::find(&name, context).await?;
+    if !template.is_compiled_in {
+        context.out.talk(&format!("by the template {}", clean(&template.origin)));
+    }
     let objects = render::render(&template, request)?;
     let source = template.origin;
     let mut documents: Vec<Document> =
@@ -404,6 +399,21 @@ async fn served(
         }
         served => served,
     }
+}
+
+/// Says what a template makes that is not what the noun says, or of which there are two.
+fn unlike_asked(noun: &str, template: &str) -> Option<&'static str> {
+    Some(match (noun, template) {
+        ("notebook", "notebook-pod") => {
+            "kubeflow's Notebook is not installed here, so this is a plain pod"
+        }
+        ("pytorch", "trainjob") => {
+            "kubeflow.org/v1 PyTorchJob is not installed here, so this is a trainer.kubeflow.org/v1alpha1 TrainJob"
+        }
+        ("mpi", "mpi") => "this is a kubeflow.org/v2beta1 MPIJob",
+        ("mpi", "mpi-v1") => "this is a kubeflow.org/v1 MPIJob",
+        _ => return None,
+    })
 }
 
 /// The template of a kind, by the versions of it that are served.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+use super::trust;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::yaml;
 
@@ -52,23 +53,38 @@ enum Scalar {
 /// The version of the file format.
 pub(crate) const API_VERSION: &str = "cli.kai.scheduler/v1";
 
-/// Reads a file; `None` when it is not there.
-pub(crate) fn read(path: &Path) -> Result<Option<File>, Error> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(e)
-            if e.kind() == io::ErrorKind::NotFound || e.kind() == io::ErrorKind::NotADirectory =>
-        {
-            return Ok(None);
+/// Holds what is found where a configuration file may be.
+#[derive(Debug)]
+pub(crate) enum Found {
+    File(File),
+    Nothing,
+    /// A project's file that others may have written, and why it is not taken.
+    Distrusted(String),
+}
+
+/// Reads a file, of a project or the user's own.
+///
+/// # Errors
+/// It is there and cannot be read, or is wrong.
+pub(crate) fn read(path: &Path, of_project: bool) -> Result<Found, Error> {
+    let text = if of_project {
+        trust::read_of_project(path)
+    } else {
+        std::fs::read_to_string(path).map(Ok)
+    };
+    match text {
+        Ok(Ok(text)) => parse(&path.display().to_string(), &text).map(Found::File),
+        Ok(Err(why)) => Ok(Found::Distrusted(why)),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Found::Nothing)
         }
         Err(e) => {
             let what = format!("failed to read the configuration {}: {e}", path.display());
-            return Err(Problem::new(number::CONFIG, Exit::Failure, what)
+            Err(Problem::new(number::CONFIG, Exit::Failure, what)
                 .fix("make it readable, or remove it")
-                .into());
+                .into())
         }
-    };
-    parse(&path.display().to_string(), &text).map(Some)
+    }
 }
 
 /// Reads the text of a file.

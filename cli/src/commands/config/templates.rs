@@ -64,7 +64,7 @@ pub(super) async fn run(action: &Action, context: &mut Context) -> Result<(), Er
             check_name(name)?;
             let text = text(filename, context)?;
             let origin = filename.display().to_string();
-            let template = Template { name: name.clone(), origin, text };
+            let template = Template::kept(name, origin, text);
             render::check(&template)?;
             let place = place(to.as_deref(), context)?;
             let at = library::save(&place, name, &template.text, context).await?;

@@ -12,13 +12,14 @@ use crate::cluster::{Call, Failure, Resource};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
-use crate::settings::TemplatePlace;
+use crate::settings::{TemplatePlace, trust};
 pub(crate) use keep::{Kept, check_name, delete, save};
 
 /// The end of the names of files and keys.
 const END: &str = ".yaml";
 
-/// Finds a template: a file where the name is a path, else the user's own of that name, else the compiled-in one.
+/// Finds the template that is named: a file where the name is a path, else one that is kept by that name, else the
+/// compiled-in one.
 ///
 /// # Errors
 /// There is none, or it cannot be read.
@@ -26,27 +27,44 @@ pub(crate) async fn find(name: &str, context: &mut Context) -> Result<Template, 
     if name.contains('/') || name.ends_with(END) {
         return of_path(name, &context.dir.clone());
     }
+    kept(name, true, context).await
+}
+
+/// Finds the template of a kind of which nobody named one: the user's own of that name, else the compiled-in one.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub(crate) async fn of_kind(name: &str, context: &mut Context) -> Result<Template, Error> {
+    kept(name, false, context).await
+}
+
+async fn kept(name: &str, is_named: bool, context: &mut Context) -> Result<Template, Error> {
+    let built_in = TEMPLATES.iter().find(|(known, _)| *known == name);
     let mut unread = Vec::new();
     for place in context.settings.templates.clone() {
         match read(&place, name, context).await {
-            Ok(Some(template)) => return Ok(template),
+            Ok(Some(template)) if is_named || place.is_of_user() || built_in.is_none() => {
+                return Ok(template);
+            }
+            Ok(Some(template)) => context.out.talk(&format!(
+                "the template {} is not used unless it is named: --template {name}",
+                clean(&template.origin)
+            )),
             Ok(None) => {}
             Err(why) => unread.push(format!("{place}: {why}")),
         }
     }
-    let built_in = TEMPLATES.iter().find(|(known, _)| *known == name);
     let Some((_, text)) = built_in else { return Err(unknown(name, unread, context).await.into()) };
     for why in unread {
         context.out.warn(&format!("templates were not read: {why}"));
     }
-    let origin = format!("template {name}");
-    Ok(Template { name: name.into(), origin, text: (*text).into() })
+    Ok(Template::compiled_in(name, format!("template {name}"), text))
 }
 
 fn of_path(path: &str, dir: &Path) -> Result<Template, Error> {
     let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match std::fs::read_to_string(dir.join(path)) {
-        Ok(text) => Ok(Template { name: stem, origin: path.into(), text }),
+        Ok(text) => Ok(Template::kept(&stem, path.into(), text)),
         Err(e) => {
             let is_missing = e.kind() == io::ErrorKind::NotFound;
             let exit = if is_missing { Exit::NotFound } else { Exit::Failure };
@@ -65,19 +83,11 @@ async fn read(
     context: &mut Context,
 ) -> Result<Option<Template>, String> {
     match place {
-        TemplatePlace::Folder(folder) => {
+        TemplatePlace::Folder(folder) | TemplatePlace::Project(folder) => {
             let path = folder.join(format!("{name}{END}"));
-            let origin = path.display().to_string();
-            match std::fs::read_to_string(&path) {
-                Ok(text) => Ok(Some(Template { name: name.into(), origin, text })),
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                    ) =>
-                {
-                    Ok(None)
-                }
+            match of_file(place, &path) {
+                Ok(text) => Ok(Some(Template::kept(name, path.display().to_string(), text?))),
+                Err(e) if is_missing(&e) => Ok(None),
                 Err(e) => Err(e.to_string()),
             }
         }
@@ -88,14 +98,26 @@ async fn read(
     }
 }
 
+/// The text of a file of a place, or why what may be somebody else's is not taken.
+fn of_file(place: &TemplatePlace, path: &Path) -> io::Result<Result<String, String>> {
+    match place {
+        TemplatePlace::Project(_) => trust::read_of_project(path),
+        TemplatePlace::Folder(_) | TemplatePlace::ConfigMap { .. } => trust::read(path).map(Ok),
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// All templates of a place.
 async fn all_of(place: &TemplatePlace, context: &mut Context) -> Result<Vec<Template>, String> {
-    let TemplatePlace::Folder(folder) = place else { return of_config_map(place, context).await };
+    let (TemplatePlace::Folder(folder) | TemplatePlace::Project(folder)) = place else {
+        return of_config_map(place, context).await;
+    };
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(Vec::new());
-        }
+        Err(e) if is_missing(&e) => return Ok(Vec::new()),
         Err(e) => return Err(e.to_string()),
     };
     let mut found = Vec::new();
@@ -106,9 +128,9 @@ async fn all_of(place: &TemplatePlace, context: &mut Context) -> Result<Vec<Temp
         if name.starts_with('.') || check_name(name).is_err() {
             continue;
         }
-        if let Ok(text) = std::fs::read_to_string(entry.path()) {
+        if let Ok(Ok(text)) = of_file(place, &entry.path()) {
             let origin = entry.path().display().to_string();
-            found.push(Template { name: name.into(), origin, text });
+            found.push(Template::kept(name, origin, text));
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -132,10 +154,9 @@ async fn of_config_map(
     let Some(map) = map else { return Err("it does not exist".into()) };
     let entries = map["data"].as_object().into_iter().flatten();
     Ok(entries
-        .map(|(key, value)| Template {
-            name: key.strip_suffix(END).unwrap_or(key).to_owned(),
-            origin: format!("{place}/{}", clean(key)),
-            text: text(value).to_owned(),
+        .map(|(key, value)| {
+            let name = key.strip_suffix(END).unwrap_or(key);
+            Template::kept(name, format!("{place}/{}", clean(key)), text(value).to_owned())
         })
         .collect())
 }
@@ -149,11 +170,9 @@ pub(crate) async fn all(context: &mut Context) -> (Vec<Template>, Vec<String>) {
             Err(why) => unread.push(format!("{place}: {why}")),
         }
     }
-    all.extend(TEMPLATES.iter().map(|(name, text)| Template {
-        name: (*name).into(),
-        origin: "compiled in".into(),
-        text: (*text).into(),
-    }));
+    let compiled_in =
+        |(name, text): &(&str, &str)| Template::compiled_in(name, "compiled in".into(), text);
+    all.extend(TEMPLATES.iter().map(compiled_in));
     let mut names = std::collections::BTreeSet::new();
     all.retain(|template| names.insert(template.name.clone()));
     (all, unread)

@@ -41,7 +41,7 @@ pub(super) async fn save(
             .fix("kubectl kai config templates save NAME --to configmap://NAMESPACE/NAME -f FILE")
     })?;
     let text = text(documents, request);
-    let template = Template { name: name.into(), origin: name.into(), text };
+    let template = Template::kept(name, name.into(), text);
     render::check(&template)?;
     if let Some(kept) = Kept::find(name, context).await?.filter(|kept| kept.place == place) {
         let question = format!("Replace the template {}?", clean(&kept.at));

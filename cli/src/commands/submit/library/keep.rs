@@ -37,7 +37,7 @@ pub(crate) async fn save(
     context: &mut Context,
 ) -> Result<String, Error> {
     match place {
-        TemplatePlace::Folder(folder) => {
+        TemplatePlace::Folder(folder) | TemplatePlace::Project(folder) => {
             let path = folder.join(format!("{name}{END}"));
             if path.exists() {
                 return Err(taken(name, &path.display().to_string()).into());
@@ -75,7 +75,7 @@ impl Kept {
     pub(crate) async fn find(name: &str, context: &mut Context) -> Result<Option<Self>, Error> {
         for place in context.settings.templates.clone() {
             let at = match &place {
-                TemplatePlace::Folder(folder) => {
+                TemplatePlace::Folder(folder) | TemplatePlace::Project(folder) => {
                     let path = folder.join(format!("{name}{END}"));
                     path.exists().then(|| path.display().to_string())
                 }
@@ -101,7 +101,7 @@ impl Kept {
 /// It cannot be deleted, or somebody changed the config map meanwhile.
 pub(crate) async fn delete(kept: &Kept, context: &mut Context) -> Result<(), Error> {
     match &kept.place {
-        TemplatePlace::Folder(_) => {
+        TemplatePlace::Folder(_) | TemplatePlace::Project(_) => {
             let path = Path::new(&kept.at);
             std::fs::remove_file(path).map_err(|e| unwritable(path, &e).into())
         }
