@@ -45,7 +45,7 @@ async fn execute(argv: Vec<OsString>, context: &mut Context) -> Result<Exit, Err
         context.out.warn(&format!("the settings of this folder were not read: {why}"));
     }
     check_output(&cli.command, context.globals.output.as_deref())?;
-    check_namespaces(&cli.command, context.globals.all_namespaces)?;
+    check_namespaces(&cli.command, &context.globals)?;
     check_cluster(&cli.command, &context.globals)?;
     let (words, form) = cli.command.words();
     short::resolve(words, form, context).await?;
@@ -127,8 +127,17 @@ fn check_output(command: &Command, output: Option<&str>) -> Result<(), Error> {
     Err(Problem::new(number::USAGE, Exit::Usage, what).fix("leave -o out").into())
 }
 
-/// Refuses -A where the command works in one namespace.
-fn check_namespaces(command: &Command, all: bool) -> Result<(), Error> {
+/// Refuses -A where the command works in one namespace, and beside -n where it changes what it finds: one of the two may
+/// have come of a list of names.
+fn check_namespaces(command: &Command, globals: &Globals) -> Result<(), Error> {
+    let all = globals.all_namespaces;
+    let changes = matches!(command, Command::Delete(_) | Command::Suspend(_) | Command::Resume(_));
+    if let (true, true, Some(namespace)) = (all, changes, &globals.namespace) {
+        let what = format!("-n {namespace} means one namespace, and -A means all");
+        return Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what)
+            .fix("leave one of them out")
+            .into());
+    }
     let works_in_one = match command {
         Command::Submit(_)
         | Command::PortForward(_)

@@ -11,6 +11,7 @@ pub(crate) mod history;
 pub(crate) mod labels;
 mod load;
 pub(crate) mod members;
+mod owner;
 mod phase;
 pub(crate) mod pod;
 pub(crate) mod position;

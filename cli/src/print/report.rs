@@ -268,10 +268,7 @@ impl Table {
             write(columns.iter().map(|column| &*column.title).collect());
         }
         for row in &rows {
-            // What a table shows as a dash is nothing.
-            let cell =
-                |cell: &Cell| if cell.text == "-" { String::new() } else { cell.text.clone() };
-            let cells: Vec<String> = row.iter().map(cell).collect();
+            let cells: Vec<String> = row.iter().map(|cell| of_spreadsheet(&cell.text)).collect();
             write(cells.iter().map(String::as_str).collect());
         }
         let bytes = writer.into_inner().unwrap_or_default();
@@ -294,6 +291,17 @@ impl Table {
                 .into()
         })
     }
+}
+
+/// A cell as spreadsheets take it: a text that they would work out as a formula has a quote before it.
+fn of_spreadsheet(text: &str) -> String {
+    // What a table shows as a dash is nothing.
+    if text == "-" {
+        return String::new();
+    }
+    let is_formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Says what is sorted by: numbers before texts, and what is absent last.
@@ -383,6 +391,21 @@ mod tests {
             "table",
             "error[KAI1003]: --sort-by colour: there is no such column\n  fix: one of name, age, note; or a field of the JSON, such as .created",
         );
+    }
+
+    #[test]
+    fn no_cell_is_a_formula_to_a_spreadsheet() {
+        for (text, expect) in [
+            ("-", ""),
+            ("-1", "-1"),
+            ("+2.5", "+2.5"),
+            ("a=b", "a=b"),
+            ("=1+1", "'=1+1"),
+            ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+        ] {
+            assert_eq!(of_spreadsheet(text), expect);
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::threads;
 
 /// Blanks between two columns.
 const GAP: u16 = 2;
+/// The columns of the widest cell: nothing that exists reaches it, and all rows are padded to what somebody wrote.
+const CELL_COLUMNS_MAX: usize = 2048;
 
 /// One column.
 #[derive(Clone, Debug)]
@@ -178,7 +180,9 @@ impl<'r> Laid<'r> {
     fn text(mut self, columns: &[Option<u16>]) -> String {
         for (column, width) in self.table.column_iter_mut().zip(columns) {
             column.set_constraint(match width {
-                Some(width) => ColumnConstraint::LowerBoundary(Width::Fixed(width + GAP)),
+                Some(width) => {
+                    ColumnConstraint::LowerBoundary(Width::Fixed(width.saturating_add(GAP)))
+                }
                 None => ColumnConstraint::Hidden,
             });
         }
@@ -194,9 +198,16 @@ impl<'r> Laid<'r> {
 
 /// A row that stays one line, however long its cells are.
 fn line_of(row: &[Cell]) -> Row {
-    let mut line = Row::from(row.iter().map(|cell| clean(&cell.text)));
+    let mut line = Row::from(row.iter().map(seen));
     line.max_height(1);
     line
+}
+
+/// The text of a cell as it is laid out.
+fn seen(cell: &Cell) -> Cow<'_, str> {
+    let text = clean(&cell.text);
+    // No text is wider than its bytes.
+    if text.len() <= CELL_COLUMNS_MAX { text } else { cut(&text, CELL_COLUMNS_MAX, true).into() }
 }
 
 /// Tells which columns are hidden, so that the rest fits: none more than may be dropped.
@@ -221,7 +232,7 @@ fn paint<'c>(line: &str, cells: impl Iterator<Item = &'c Cell>) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     for cell in cells {
-        let text = clean(&cell.text);
+        let text = seen(cell);
         if !text.is_empty()
             && let Some((blank, after)) = rest.split_once(text.as_ref())
         {
@@ -283,6 +294,18 @@ mod tests {
         );
         check(30, "NAME      STATUS   AGE\nllama-ft  Running  3h\n模型      Pending  9d\n");
         check(5, "NAME      STATUS\nllama-ft  Running\n模型      Pending\n");
+    }
+
+    #[test]
+    fn one_long_cell_does_not_pad_all_rows_without_a_bound() {
+        let row = |name: String| vec![name.into(), "job".into(), "Pending".into(), "9d".into()];
+        let rows = [row("n".repeat(100_000)), row("\u{1b}".repeat(1_000)), row("a".into())];
+        let text = render(COLUMNS, &rows, usize::MAX, false);
+        let lines: Vec<&str> = text.lines().collect();
+        let widths: Vec<usize> = lines.iter().map(|line| line.width()).collect();
+        let rest = "  job  Pending  9d".len();
+        assert_eq!(widths, [CELL_COLUMNS_MAX + rest; 3]);
+        assert!(lines[0].contains("nnn...  job") && lines[2].starts_with("a   "));
     }
 
     /// Many rows are laid out on several threads: each line is as wide as the widest cell of all has it.

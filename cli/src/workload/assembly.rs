@@ -8,6 +8,7 @@ use kai_api::names::annotation;
 use serde_json::Value;
 
 use super::group_name::GroupName;
+use super::owner::{self, controller, maker, top_owner};
 use super::{Workload, created, queue_label};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{self, KINDS, Kind};
@@ -57,22 +58,6 @@ fn explanation(groups: &[Value]) -> Option<Explanation> {
     let all: Vec<Explanation> = groups.iter().filter_map(annotation).collect();
     let never = all.iter().position(|one| one.never).unwrap_or(0);
     all.into_iter().nth(never)
-}
-
-/// The UID of the controller that made the object; runs of recurring ones stand for themselves.
-pub(super) fn maker(object: &Value) -> Option<&str> {
-    let controller = controller(object)?;
-    let is_recurring = matches!(
-        text(&controller["kind"]),
-        "CronJob" | "CronWorkflow" | "RayCronJob" | "ScheduledSparkApplication"
-    );
-    (!is_recurring).then(|| text(&controller["uid"]))
-}
-
-/// The owner that controls the object.
-pub(super) fn controller(object: &Value) -> Option<&Value> {
-    let owners = object["metadata"]["ownerReferences"].as_array()?;
-    owners.iter().find(|owner| owner["controller"].as_bool() == Some(true))
 }
 
 /// Workloads that are being put together.
@@ -174,7 +159,7 @@ impl Assembly {
 
     /// Says whose a group is: the controller of the pod that owns it, else its first owner and its top owner.
     fn whose<'g>(&self, group: &'g Value) -> (Cow<'g, Value>, BTreeMap<String, String>) {
-        let owner = &group["metadata"]["ownerReferences"][0];
+        let owner = owner::first(group);
         let top = top_owner(group);
         let is_pod = top.get("kind").is_some_and(|kind| kind == "Pod");
         match self.controllers.get(text(&owner["uid"])).filter(|_| is_pod) {
@@ -300,23 +285,31 @@ impl Workload {
     }
 }
 
-/// The lines of the annotation that the podgrouper writes: `key: value`, values quoted where YAML needs it.
-pub(super) fn top_owner(group: &Value) -> BTreeMap<String, String> {
-    let annotation = text(&group["metadata"]["annotations"][names::TOP_OWNER]);
-    annotation
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .map(|(key, value)| {
-            (key.trim().to_owned(), value.trim().trim_matches(['"', '\'']).to_owned())
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::assemble;
+    use crate::workload::Workload;
+
+    /// An object of a namespace, controlled by a Job of a UID where one is given.
+    fn object(namespace: &str, name: &str, maker: Option<&str>) -> Value {
+        let owner = |uid| json!([{"apiVersion": "batch/v1", "kind": "Job", "name": uid, "uid": uid, "controller": true}]);
+        json!({"metadata": {"name": name, "namespace": namespace, "uid": name,
+            "ownerReferences": maker.map(owner)}})
+    }
+
+    #[test]
+    fn a_name_that_no_object_has_names_no_workload() {
+        let mut pod = object("evil", "p", Some("x"));
+        pod["metadata"]["ownerReferences"][0]["name"] = "x -A *".into();
+        let mut group = object("evil", "g", None);
+        group["metadata"]["annotations"]["kai.scheduler/top-owner-metadata"] =
+            "name: $(id)\nkind: Job\ngroup: batch\nversion: v1\nuid: u".into();
+        let all = assemble(Vec::new(), vec![group], vec![pod]);
+        let labels: Vec<String> = all.iter().map(Workload::label).collect();
+        assert_eq!(labels, ["podgroup.scheduling.run.ai/g", "pod/p"]);
+    }
 
     #[test]
     fn a_pod_read_before_its_group_was_written_on_it_is_one_workload() {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use futures::future::{join, join_all};
 use serde_json::Value;
 
-use super::assembly::{assemble, controller, maker, top_owner};
+use super::assembly::assemble;
 use super::load::{self, Loaded, load};
+use super::owner::{self, controller, maker, top_owner};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{self, KINDS, Kind};
 use crate::cluster::{Call, Cluster, Failure, Resource, Select, names};
@@ -171,7 +172,7 @@ impl Finder<'_> {
             serde_json::json!({"apiVersion": version, "kind": of("kind"), "name": of("name")});
         match self.owner(&top).await? {
             Some(found) => Ok(Some(found)),
-            None => self.owner(&group["metadata"]["ownerReferences"][0]).await,
+            None => self.owner(owner::first(group)).await,
         }
     }
 

@@ -7,10 +7,11 @@ use futures::future::join;
 use serde_json::Value;
 
 use super::Workload;
-use super::assembly::{Assembly, top_owner};
+use super::assembly::Assembly;
 use super::group_name::GroupName;
 pub(crate) use super::load::scheduled_by_us;
 use super::load::{each_kind, name_kind, of_queues};
+use super::owner::top_owner;
 use crate::cluster::json::text;
 use crate::cluster::queue::not_installed;
 use crate::cluster::{Call, Cluster, Detail, Part, Resource, Select, names};

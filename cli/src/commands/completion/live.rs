@@ -117,7 +117,14 @@ pub(super) async fn names(
             found.unwrap_or_default()
         }
     };
-    all.into_iter().filter(|line| line.starts_with(asked.typed)).collect()
+    all.into_iter().filter(|line| line.starts_with(asked.typed) && is_word(line)).collect()
+}
+
+/// Tells whether the candidate of a line is a word to every shell: kubectl's scripts put it on the command line as it is.
+fn is_word(line: &str) -> bool {
+    let word = line.split('\t').next().unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/:@=+-".contains(c);
+    !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain)
 }
 
 /// Names of the cluster, or of the file where they were put seconds ago.
@@ -313,6 +320,22 @@ mod tests {
         ] {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert_eq!(workload_of(&words), expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_would_run_is_no_candidate() {
+        for (line, expect) in [
+            ("train\tjob Running", true),
+            ("arn:aws:eks:eu-1:1:cluster/a_b\t", true),
+            ("@latest\tyour newest", true),
+            ("$(touch${IFS}/tmp/pwned)\tfoo Running", false),
+            ("a;b", false),
+            ("a b\tc", false),
+            ("-A\tfoo", false),
+            ("\tfoo", false),
+        ] {
+            assert_eq!(is_word(line), expect, "{line}");
         }
     }
 
