@@ -64,7 +64,8 @@ fn explanation(groups: &[Value]) -> Option<Explanation> {
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     pub(super) workloads: Vec<Workload>,
-    by_uid: HashMap<String, usize>,
+    /// UID to workload in each namespace: owners are of the same one, whatever UID is written down.
+    by_uid: HashMap<String, HashMap<String, usize>>,
     /// Objects that another one made: UID to the maker's.
     makers: HashMap<String, String>,
     /// The controllers of pods, by the pod's UID.
@@ -78,17 +79,14 @@ pub(super) struct Assembly {
 impl Assembly {
     /// One without anything, with room for so many objects.
     fn with_capacity(objects: usize) -> Self {
-        Self {
-            workloads: Vec::with_capacity(objects),
-            by_uid: HashMap::with_capacity(objects),
-            ..Self::default()
-        }
+        Self { workloads: Vec::with_capacity(objects), ..Self::default() }
     }
 
     fn add(&mut self, workload: Workload) -> usize {
         let at = self.workloads.len();
         if !workload.uid.is_empty() {
-            self.by_uid.insert(workload.uid.clone(), at);
+            let of_namespace = self.by_uid.entry(workload.namespace.clone()).or_default();
+            of_namespace.insert(workload.uid.clone(), at);
         }
         let label = kinds::find(&workload.resource.api_version(), &workload.resource.kind)
             .map_or("", |kind| kind.pod_label);
@@ -120,8 +118,10 @@ impl Assembly {
 
     /// Tells whether an object was added.
     pub(super) fn has(&self, object: &Value) -> bool {
-        let uid = text(&object["metadata"]["uid"]);
-        self.by_uid.contains_key(uid) || self.makers.contains_key(uid)
+        let meta = &object["metadata"];
+        let uid = text(&meta["uid"]);
+        let own = self.by_uid.get(text(&meta["namespace"]));
+        own.is_some_and(|own| own.contains_key(uid)) || self.makers.contains_key(uid)
     }
 
     /// Notes whose a pod is before groups are added. A pod that its controller's kind groups one by one owns its
@@ -137,11 +137,12 @@ impl Assembly {
         self.controllers.insert(uid, controller.clone());
     }
 
-    /// The workload of an object, or of whatever made it, or made that.
-    fn at_or_above(&self, uid: &str) -> Option<usize> {
+    /// The workload of an object of a namespace, or of whatever made it, or made that.
+    fn at_or_above(&self, uid: &str, namespace: &str) -> Option<usize> {
+        let by_uid = self.by_uid.get(namespace)?;
         let mut uid = uid;
         for _ in 0..=self.makers.len() {
-            if let Some(at) = self.by_uid.get(uid) {
+            if let Some(at) = by_uid.get(uid) {
                 return Some(*at);
             }
             uid = self.makers.get(uid)?;
@@ -174,7 +175,8 @@ impl Assembly {
         // Pods are not among the objects that may come yet.
         let is_pod = top.get("kind").is_some_and(|kind| kind == "Pod");
         let uid = top.get("uid").map(String::as_str).filter(|uid| !uid.is_empty());
-        is_pod || self.at_or_above(uid.unwrap_or_else(|| text(&owner["uid"]))).is_some()
+        let uid = uid.unwrap_or_else(|| text(&owner["uid"]));
+        is_pod || self.at_or_above(uid, text(&group["metadata"]["namespace"])).is_some()
     }
 
     /// Adds a group to its workload, which is added where it is a new one.
@@ -183,7 +185,7 @@ impl Assembly {
         let name = text(&group["metadata"]["name"]).to_owned();
         let (owner, top) = self.whose(&group);
         let uids = [top.get("uid").map_or("", String::as_str), text(&owner["uid"])];
-        let known = uids.iter().find_map(|uid| self.at_or_above(uid));
+        let known = uids.iter().find_map(|uid| self.at_or_above(uid, &namespace));
         let known = known.or_else(|| self.train_job_of(&owner, &namespace));
         let queue = text(&group["spec"]["queue"]).to_owned();
         let at = known.unwrap_or_else(|| {
@@ -245,9 +247,9 @@ impl Assembly {
             .by_group
             .get(&GroupName::of_pod(pod))
             .map(|(at, _)| *at)
-            .or_else(|| self.at_or_above(owner_uid))
+            .or_else(|| self.at_or_above(owner_uid, namespace))
             // It was read before the podgrouper wrote on it which group it is in, and the group after.
-            .or_else(|| self.at_or_above(text(&meta["uid"])))
+            .or_else(|| self.at_or_above(text(&meta["uid"]), namespace))
             .or_else(by_label);
         known.unwrap_or_else(|| self.add(Workload::of_pod(pod)))
     }
@@ -290,13 +292,38 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::assemble;
+    use crate::cluster::kinds::{Kind, named};
     use crate::workload::Workload;
+
+    fn job() -> &'static Kind {
+        named("job").expect("a noun of ours")
+    }
 
     /// An object of a namespace, controlled by a Job of a UID where one is given.
     fn object(namespace: &str, name: &str, maker: Option<&str>) -> Value {
         let owner = |uid| json!([{"apiVersion": "batch/v1", "kind": "Job", "name": uid, "uid": uid, "controller": true}]);
         json!({"metadata": {"name": name, "namespace": namespace, "uid": name,
             "ownerReferences": maker.map(owner)}})
+    }
+
+    #[test]
+    fn nobody_joins_the_workload_of_another_namespace() {
+        let victim = object("victim", "train", None);
+        let mut group = object("evil", "g", None);
+        group["metadata"]["annotations"]["kai.scheduler/top-owner-metadata"] =
+            "name: train\nkind: Job\ngroup: batch\nversion: v1\nuid: train".into();
+        group["spec"]["queue"] = "evilq".into();
+        let pods = vec![object("evil", "c", Some("train")), object("victim", "p", Some("train"))];
+        let all = assemble(vec![(job(), job().best(), victim)], vec![group], pods);
+        let seen = |one: &Workload| {
+            let sizes = (one.groups.len(), one.pods.len());
+            (one.namespace.clone(), one.name.clone(), one.queue.clone(), sizes)
+        };
+        let expect = [
+            ("evil".to_owned(), "train".to_owned(), "evilq".to_owned(), (1, 1)),
+            ("victim".to_owned(), "train".to_owned(), String::new(), (0, 1)),
+        ];
+        assert_eq!(all.iter().map(seen).collect::<Vec<_>>(), expect);
     }
 
     #[test]
