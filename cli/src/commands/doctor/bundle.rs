@@ -1,5 +1,7 @@
 //! Describes what a report of a fault needs, in one file.
 
+mod kept;
+
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -11,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::{Facts, Source};
 use crate::print::error::{Error, Exit, Problem, number};
+use kept::Ours;
 
 /// Fields that may hold secrets, or data that no fault needs: left out at any depth.
 const DROPPED: [&str; 14] = [
@@ -31,7 +34,7 @@ const DROPPED: [&str; 14] = [
     "imagePullSecrets",
 ];
 /// Fields that name somebody or something of the user's.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 33] = [
     "name",
     "namespace",
     "generateName",
@@ -54,12 +57,25 @@ const NAMES: [&str; 22] = [
     "url",
     "user",
     "kai.scheduler/queue",
+    "uid",
+    "zone",
+    "pool",
+    "parent",
+    "topology",
+    "podName",
+    "selectedNode",
+    "claimName",
+    "resourceClaimName",
+    "resourceClaimTemplateName",
+    "priorityClassName",
 ];
 /// Fields that hold anything, names among it: empty where names are not told.
-const FREE: [&str; 9] = [
+const FREE: [&str; 11] = [
     "annotations",
     "message",
     "expression",
+    "messageExpression",
+    "description",
     "hostAliases",
     "addresses",
     "hostIP",
@@ -69,7 +85,18 @@ const FREE: [&str; 9] = [
 ];
 /// Fields that hold labels, and those that hold the key of one.
 const LABELS: [&str; 4] = ["labels", "matchLabels", "nodeSelector", "selector"];
-const KEYS: [&str; 3] = ["key", "topologyKey", "nodeLabel"];
+const KEYS: [&str; 5] =
+    ["key", "topologyKey", "nodeLabel", "requiredTopologyLevel", "preferredTopologyLevel"];
+/// Fields that hold amounts by the names of resources.
+const AMOUNTS: [&str; 7] = [
+    "capacity",
+    "allocatable",
+    "requests",
+    "limits",
+    "requested",
+    "allocated",
+    "allocatedNonPreemptible",
+];
 /// Domains of labels, or whole keys, that are nobody's own.
 const KNOWN: [&str; 8] = [
     "kubernetes.io",
@@ -107,12 +134,13 @@ pub(super) fn write(
     let mut told = Vec::new();
     let mut lists = Map::new();
     let mut names = Names::default();
+    let ours = Ours::new(&facts.system);
     for source in Source::ALL {
         match facts.list(source) {
             Ok(objects) => {
                 told.push(format!("{} {}", objects.len(), source.title()));
-                let objects =
-                    objects.iter().map(|object| cleaned(object, redact.then_some(&mut names)));
+                let objects = objects.iter().map(|object| ours.kept(source, object));
+                let objects = objects.map(|object| cleaned(&object, redact.then_some(&mut names)));
                 lists.insert(source.title(), objects.collect());
             }
             Err(unread) => {
@@ -183,6 +211,15 @@ impl Names {
         map.iter().map(|(key, value)| (self.key(key), self.label(key, value))).collect()
     }
 
+    /// A map of amounts by the names of resources.
+    fn amounts(&mut self, map: &Map<String, Value>) -> Value {
+        let of_resource = |(key, value): (&String, &Value)| {
+            let key = if key.contains('/') { self.key(key) } else { key.clone() };
+            (key, cleaned(value, Some(&mut *self)))
+        };
+        map.iter().map(of_resource).collect()
+    }
+
     /// The fields of an object; `value` and `values` beside a `key` are those of a label.
     fn fields(&mut self, map: &Map<String, Value>) -> Value {
         let label = map.get("key").and_then(Value::as_str);
@@ -190,6 +227,7 @@ impl Names {
             let shown = match (key.as_str(), value, label) {
                 (key, _, _) if FREE.contains(&key) => Value::Null,
                 (key, Value::Object(labels), _) if LABELS.contains(&key) => self.labels(labels),
+                (key, Value::Object(amounts), _) if AMOUNTS.contains(&key) => self.amounts(amounts),
                 (key, Value::String(text), _) if KEYS.contains(&key) => self.key(text).into(),
                 ("value" | "values", value, Some(label)) => self.label(label, value),
                 (key, value, _) if NAMES.contains(&key) => self.each(value),
@@ -244,11 +282,13 @@ mod tests {
                     {"key": "kubernetes.io/hostname", "operator": "In", "values": ["acme-1"]}]}},
                 "hostAliases": [{"hostnames": ["acme.internal"]}],
                 "volumes": [{"name": "v", "csi": {"driver": "d", "volumeAttributes": {"key": "s3cret"}}}],
-                "containers": [{"name": "main", "image": "acme/train", "args": ["--password=s3cret"],
+                "priorityClassName": "acme", "resourceClaims": [{"resourceClaimName": "acme-claim"}],
+                "containers": [{"name": "main", "resources": {"requests": {"cpu": "1", "acme.com/fpga": "2"}}, "image": "acme/train", "args": ["--password=s3cret"],
                     "env": [{"name": "TOKEN", "value": "s3cret"}],
                     "livenessProbe": {"httpGet": {"httpHeaders": [{"name": "Authorization", "value": "s3cret"}]}},
                     "lifecycle": {"preStop": {"httpGet": {"path": "/?token=s3cret"}}}}]},
-            "status": {"childQueues": ["acme"], "message": "acme", "hostIP": "10.0.0.1"}})
+            "status": {"childQueues": ["acme"], "message": "acme", "hostIP": "10.0.0.1", "zone": "acme-1a",
+                "capacity": {"acme.com/fpga": "8"}}})
     }
 
     #[test]
@@ -263,6 +303,7 @@ mod tests {
         assert_eq!(metadata["name"], metadata["labels"]["batch.kubernetes.io/job-name"]);
         assert_eq!(metadata["labels"]["nvidia.com/gpu.product"], "H100");
         assert_eq!(redacted["spec"]["schedulerName"], "kai-scheduler");
+        assert_eq!(redacted["spec"]["containers"][0]["resources"]["requests"]["cpu"], "1");
         assert_eq!(redacted["spec"]["tolerations"][1], pod()["spec"]["tolerations"][1]);
     }
 

@@ -1,0 +1,136 @@
+//! Says what a bundle keeps of objects that others than this product put into the cluster: the fields that a check reads,
+//! by name. What else is in them is their owners' own, tokens and passwords in URLs among it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::cluster::json::text;
+use crate::commands::doctor::facts::{Source, each};
+use crate::commands::install::manifest::{self, Options};
+
+/// Says which objects are this product's own.
+#[derive(Debug)]
+pub(super) struct Ours<'f> {
+    /// The namespace of the daemons.
+    system: &'f str,
+    /// Kinds and names of what `install` makes.
+    made: BTreeSet<(String, String)>,
+}
+
+impl<'f> Ours<'f> {
+    /// Reads the manifests that this program has.
+    pub(super) fn new(system: &'f str) -> Self {
+        let items = manifest::items(&Options::default());
+        let of = |object: &Value| {
+            (text(&object["kind"]).to_owned(), text(&object["metadata"]["name"]).to_owned())
+        };
+        Self { system, made: items.iter().map(|item| of(&item.object)).collect() }
+    }
+
+    /// Returns what is kept of an object of a list.
+    pub(super) fn kept(&self, source: Source, object: &Value) -> Value {
+        let spec = &object["spec"];
+        match source {
+            Source::ServiceMonitors | Source::PodMonitors => json!({
+                "metadata": head(object),
+                "spec": some(spec, &["selector", "namespaceSelector"]),
+            }),
+            Source::Definitions if !self.is_made("CustomResourceDefinition", object) => {
+                let versions = each(spec, "/versions");
+                let versions = versions.map(|version| some(version, &["name", "served"]));
+                json!({ "metadata": head(object), "spec": { "versions": versions.collect::<Vec<_>>() } })
+            }
+            Source::Policies if !self.is_made("ValidatingAdmissionPolicy", object) => {
+                json!({ "metadata": head(object) })
+            }
+            Source::Mutating | Source::Validating if !self.is_called(object) => {
+                let webhooks: Vec<Value> = each(object, "/webhooks").map(webhook).collect();
+                json!({ "metadata": head(object), "webhooks": webhooks })
+            }
+            _ => object.clone(),
+        }
+    }
+
+    fn is_made(&self, kind: &str, object: &Value) -> bool {
+        let name = text(&object["metadata"]["name"]);
+        self.made.iter().any(|made| made.0 == kind && made.1 == name)
+    }
+
+    /// Tells whether all webhooks of a configuration call services in the namespace of the daemons.
+    fn is_called(&self, object: &Value) -> bool {
+        let mut webhooks = each(object, "/webhooks");
+        webhooks.all(|one| text(&one["clientConfig"]["service"]["namespace"]) == self.system)
+    }
+}
+
+fn head(object: &Value) -> Value {
+    some(&object["metadata"], &["name", "namespace", "creationTimestamp"])
+}
+
+fn webhook(webhook: &Value) -> Value {
+    let mut kept = some(webhook, &["name", "failurePolicy", "timeoutSeconds"]);
+    let service = &webhook["clientConfig"]["service"];
+    kept["clientConfig"] = json!({ "service": some(service, &["namespace", "name"]) });
+    kept
+}
+
+/// Some fields of an object, those that it has.
+fn some(object: &Value, fields: &[&str]) -> Value {
+    let field = |name: &&str| Some(((*name).to_owned(), object.get(*name)?.clone()));
+    Value::Object(fields.iter().filter_map(field).collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says what is kept of an object.
+    fn check(source: Source, object: &Value, expect: &Value) {
+        assert_eq!(Ours::new("kai-scheduler").kept(source, object), *expect, "{source:?}");
+    }
+
+    #[test]
+    fn of_what_others_made_a_few_fields_are_kept() {
+        let annotations = json!({"note": "s3cret"});
+        let monitor = json!({
+            "metadata": {"name": "m", "namespace": "n", "annotations": annotations},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}, "namespaceSelector": {"any": true},
+                "endpoints": [{"params": {"token": ["s3cret"]}, "proxyUrl": "http://u:s3cret@p"}]}});
+        let kept = json!({"metadata": {"name": "m", "namespace": "n"},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}, "namespaceSelector": {"any": true}}});
+        check(Source::ServiceMonitors, &monitor, &kept);
+        check(Source::PodMonitors, &monitor, &kept);
+        let definition = json!({"metadata": {"name": "widgets.acme.com", "annotations": annotations},
+            "spec": {"group": "acme.com", "versions": [{"name": "v1", "served": true, "schema": {"description": "s3cret"}}]}});
+        let kept = json!({"metadata": {"name": "widgets.acme.com"}, "spec": {"versions": [{"name": "v1", "served": true}]}});
+        check(Source::Definitions, &definition, &kept);
+        let policy = json!({"metadata": {"name": "kai-acme"}, "spec": {"validations": [{"expression": "s3cret"}]}});
+        check(Source::Policies, &policy, &json!({"metadata": {"name": "kai-acme"}}));
+        let webhooks = json!({"metadata": {"name": "w"}, "webhooks": [
+            {"name": "w.acme.com", "failurePolicy": "Fail", "timeoutSeconds": 10, "rules": [{"apiGroups": ["acme.com"]}],
+                "clientConfig": {"service": {"namespace": "acme", "name": "w", "path": "/s3cret"}, "caBundle": "x"}},
+            {"name": "v.acme.com", "clientConfig": {"url": "https://u:s3cret@acme.com"}}]});
+        let kept = json!({"metadata": {"name": "w"}, "webhooks": [
+            {"name": "w.acme.com", "failurePolicy": "Fail", "timeoutSeconds": 10,
+                "clientConfig": {"service": {"namespace": "acme", "name": "w"}}},
+            {"name": "v.acme.com", "clientConfig": {"service": {}}}]});
+        check(Source::Mutating, &webhooks, &kept);
+        check(Source::Validating, &webhooks, &kept);
+    }
+
+    #[test]
+    fn what_install_made_is_kept_whole() {
+        for item in manifest::items(&Options::default()) {
+            let source = match text(&item.object["kind"]) {
+                "CustomResourceDefinition" => Source::Definitions,
+                "ValidatingAdmissionPolicy" => Source::Policies,
+                _ => continue,
+            };
+            check(source, &item.object, &item.object);
+        }
+        let webhooks = json!({"metadata": {"name": "w"}, "webhooks": [
+            {"name": "w", "clientConfig": {"service": {"namespace": "kai-scheduler"}, "caBundle": "x"}}]});
+        check(Source::Mutating, &webhooks, &webhooks);
+    }
+}
