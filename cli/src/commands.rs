@@ -11,6 +11,7 @@ pub(crate) mod explain;
 mod filter;
 pub(crate) mod help;
 pub(crate) mod history;
+mod in_flight;
 pub mod install;
 mod last;
 pub(crate) mod list;

@@ -12,9 +12,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use kube::Api;
 use kube::api::{AttachParams, AttachedProcess};
 use tokio::io::AsyncRead;
-use tokio::sync::mpsc;
 
 use crate::cluster::{Call, Cluster, Failure, Resource};
+use crate::commands::in_flight::{self, PIECE_BYTES_MAX, Sender, take_part_of_char};
 use crate::commands::logs::{Source, chosen, not_begun, sources};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -149,7 +149,7 @@ impl Session<'_> {
 
     /// Runs the command in all ranks, and ends with the first code that is not 0.
     async fn everywhere(&self, sources: &[Source], context: &mut Context) -> Result<Exit, Error> {
-        let (send, mut lines) = mpsc::channel::<(String, String)>(LINES_IN_FLIGHT);
+        let (send, mut lines) = in_flight::channel::<(String, String)>(LINES_IN_FLIGHT);
         // All of the ranks, in their order; so many at once.
         let each: Vec<BoxFuture<'_, Result<Exit, Error>>> =
             sources.iter().map(|source| self.one_of_all(source, send.clone()).boxed()).collect();
@@ -172,7 +172,7 @@ impl Session<'_> {
     async fn one_of_all(
         &self,
         source: &Source,
-        lines: mpsc::Sender<(String, String)>,
+        lines: Sender<(String, String)>,
     ) -> Result<Exit, Error> {
         let command: Vec<&str> = self.args.command.iter().map(String::as_str).collect();
         let params = AttachParams::default().stdin(false).stdout(true).stderr(true);
@@ -197,20 +197,28 @@ impl Session<'_> {
     }
 }
 
-/// Sends what comes, a line at a time.
+/// Sends what comes, a line at a time; one without an end in pieces, which stand on lines of their own.
 async fn pass<R: AsyncRead + Unpin>(
     reader: Option<R>,
     source: &Source,
-    to: mpsc::Sender<(String, String)>,
+    to: Sender<(String, String)>,
 ) {
-    use tokio::io::AsyncBufReadExt as _;
+    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _};
     let Some(reader) = reader else { return };
     let mut reader = tokio::io::BufReader::new(reader);
     let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
+    loop {
+        let mut some = (&mut reader).take(PIECE_BYTES_MAX);
+        let read = some.read_until(b'\n', &mut line).await;
+        if read.is_err() || line.is_empty() {
+            return;
+        }
+        let goes_on = some.limit() == 0 && !line.ends_with(b"\n");
+        let rest = if goes_on { take_part_of_char(&mut line) } else { Vec::new() };
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-        line.clear();
-        if to.send((source.rank.clone(), text)).await.is_err() {
+        line = rest;
+        let bytes = text.len();
+        if !to.send((source.rank.clone(), text), bytes).await {
             return;
         }
     }

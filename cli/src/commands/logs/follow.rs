@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Future, FutureExt as _};
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::line::Line;
@@ -15,6 +14,7 @@ use super::source::Source;
 use super::turns::Turns;
 use super::{Reading, stream};
 use crate::cluster::Cluster;
+use crate::commands::in_flight::{self, Receiver, Sender};
 use crate::commands::outage::Outage;
 use crate::print::error::{Error, Exit};
 use crate::print::output::{Output, Style, clean};
@@ -48,7 +48,7 @@ struct Following<'a> {
     known: BTreeSet<String>,
     /// Each reader ends with why its log is not all there.
     readers: JoinSet<(String, Result<(), String>)>,
-    lines: mpsc::Sender<(Source, Line)>,
+    lines: Sender<(Source, Line)>,
     is_whole: bool,
     turns: Arc<Turns>,
 }
@@ -61,7 +61,7 @@ impl Reading<'_> {
         printer: &Printer,
         out: &mut Output,
     ) -> Result<Exit, Error> {
-        let (lines, mut receive) = mpsc::channel(LINES_IN_FLIGHT);
+        let (lines, mut receive) = in_flight::channel(LINES_IN_FLIGHT);
         let (known, readers) = (BTreeSet::new(), JoinSet::new());
         let turns = Arc::new(Turns::new(usize::from(self.args.max_streams)));
         let mut now = Following {
@@ -140,8 +140,8 @@ impl Following<'_> {
         }
     }
 
-    fn drain(&mut self, lines: &mut mpsc::Receiver<(Source, Line)>) -> Result<(), Error> {
-        while let Ok((source, line)) = lines.try_recv() {
+    fn drain(&mut self, lines: &mut Receiver<(Source, Line)>) -> Result<(), Error> {
+        while let Some((source, line)) = lines.try_recv() {
             self.printer.print(&source, &line, self.out)?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::line::Line;
+use super::line::{End, Line};
 use super::pick::Pick;
 use super::source::Source;
 use crate::print::error::Error;
@@ -59,6 +59,8 @@ impl Printer {
         if out.is_terminal() {
             text += &clean_log(&line.text);
             out.data(&text)
+        } else if line.end == End::GoesOn && !self.several {
+            out.bytes(text.as_bytes()).and_then(|()| out.bytes(line.text.as_bytes()))
         } else {
             out.data_as_is(&text, &line.text)
         }

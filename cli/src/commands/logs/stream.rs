@@ -5,17 +5,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::io::AsyncBufReadExt as _;
+use futures::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 use futures::{Stream, StreamExt as _};
 use http::Request;
 use serde_json::Value;
-use tokio::sync::mpsc;
 
-use super::line::{Line, Mark, line};
+use super::line::{End, Line, Mark, piece};
 use super::source::Source;
 use super::turns::{TURN, Turns};
 use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Failure, escape, names};
+use crate::commands::in_flight::{PIECE_BYTES_MAX, Sender, take_part_of_char};
 use crate::commands::outage;
 
 /// Says which part of each log.
@@ -69,20 +69,32 @@ pub(super) async fn open(
     tracing::debug!(%path, "reading a log");
     let request = Request::get(path).body(Vec::new()).expect("paths are escaped");
     let reader = cluster.client().request_stream(request).await?;
-    let lines = futures::stream::unfold(Some(Box::pin(reader)), |reader| async move {
-        let mut reader = reader?;
-        let mut bytes = Vec::new();
-        match reader.read_until(b'\n', &mut bytes).await {
-            Ok(0) => None,
-            Ok(_) => Some((Ok(line(&bytes)), Some(reader))),
-            Err(error) => Some((Err(error), None)),
-        }
-    });
+    let lines = pieces(Box::pin(reader));
     let mut is_new = mark.clone().news();
     Ok(Box::pin(lines.filter(move |line| {
         let is_new = line.as_ref().map_or(true, &mut is_new);
         std::future::ready(is_new)
     })))
+}
+
+/// The lines of a reader, those without an end in pieces.
+fn pieces<R: AsyncBufRead + Unpin>(reader: R) -> impl Stream<Item = io::Result<Line>> {
+    let begun = (reader, Vec::new(), false);
+    futures::stream::unfold(Some(begun), |reading| async move {
+        let (mut reader, mut bytes, is_rest) = reading?;
+        let room = PIECE_BYTES_MAX.saturating_sub(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let mut some = (&mut reader).take(room);
+        if let Err(error) = some.read_until(b'\n', &mut bytes).await {
+            return Some((Err(error), None));
+        }
+        let is_full = some.limit() == 0;
+        if bytes.is_empty() {
+            return None;
+        }
+        let goes_on = is_full && !bytes.ends_with(b"\n");
+        let begun = if goes_on { take_part_of_char(&mut bytes) } else { Vec::new() };
+        Some((Ok(piece(&bytes, is_rest, goes_on)), Some((reader, begun, goes_on))))
+    })
 }
 
 /// The pause before a log that brought nothing is opened again.
@@ -97,7 +109,7 @@ pub(super) async fn pump(
     source: Source,
     query: Query,
     cluster: Cluster,
-    lines: mpsc::Sender<(Source, Line)>,
+    lines: Sender<(Source, Line)>,
     turns: Arc<Turns>,
 ) -> Result<(), String> {
     let mut reading = Reading { source, query, cluster, lines, mark: Mark::default(), turns };
@@ -146,7 +158,7 @@ struct Reading {
     source: Source,
     query: Query,
     cluster: Cluster,
-    lines: mpsc::Sender<(Source, Line)>,
+    lines: Sender<(Source, Line)>,
     mark: Mark,
     turns: Arc<Turns>,
 }
@@ -183,12 +195,13 @@ impl Reading {
             };
             let Some(line) = line else { break };
             let line = line.map_err(|error| Failure::Unreachable(error.to_string()))?;
-            if !line.is_whole && runs {
+            if line.end == End::Broken && runs {
                 // It is read again as a whole.
                 break;
             }
             self.mark.pass(&line);
-            if self.lines.send((self.source.clone(), line)).await.is_err() {
+            let bytes = line.text.len();
+            if !self.lines.send((self.source.clone(), line), bytes).await {
                 return Ok(Round::Read);
             }
         }
@@ -225,5 +238,37 @@ fn standing(pod: &Value, container: &str) -> Standing {
             if restarts { Standing::Between } else { Standing::Ended }
         }
         Some(_) | None => Standing::Between,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::io::Cursor;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_without_an_end_comes_in_pieces() {
+        let max = usize::try_from(PIECE_BYTES_MAX).expect("it is small");
+        let time = "2026-01-01T00:00:00Z ";
+        let long = "é".repeat(max);
+        let text = format!("{time}a\n{time}{long}\n{time}b");
+        let read: Vec<Line> = pieces(Cursor::new(text.into_bytes()))
+            .map(|line| line.expect("no error"))
+            .collect()
+            .await;
+        let seen: Vec<_> =
+            read.iter().map(|line| (line.time.is_some(), line.is_rest, line.end)).collect();
+        let expect = [
+            (true, false, End::Whole),
+            (true, false, End::GoesOn),
+            (false, true, End::GoesOn),
+            (false, true, End::Whole),
+            (true, false, End::Broken),
+        ];
+        assert_eq!(seen, expect);
+        assert!(read.iter().all(|line| line.text.len() <= max));
+        let whole: String = read[1..4].iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(whole, long);
     }
 }
