@@ -60,6 +60,9 @@ fn explanation(groups: &[Value]) -> Option<Explanation> {
     all.into_iter().nth(never)
 }
 
+/// Owners above each other that are followed: they may go in a circle.
+const OWNERS_MAX: usize = 32;
+
 /// Workloads that are being put together.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
@@ -141,7 +144,7 @@ impl Assembly {
     fn at_or_above(&self, uid: &str, namespace: &str) -> Option<usize> {
         let by_uid = self.by_uid.get(namespace)?;
         let mut uid = uid;
-        for _ in 0..=self.makers.len() {
+        for _ in 0..OWNERS_MAX {
             if let Some(at) = by_uid.get(uid) {
                 return Some(*at);
             }
@@ -291,7 +294,7 @@ impl Workload {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::assemble;
+    use super::{Assembly, OWNERS_MAX, assemble};
     use crate::cluster::kinds::{Kind, named};
     use crate::workload::Workload;
 
@@ -336,6 +339,25 @@ mod tests {
         let all = assemble(Vec::new(), vec![group], vec![pod]);
         let labels: Vec<String> = all.iter().map(Workload::label).collect();
         assert_eq!(labels, ["podgroup.scheduling.run.ai/g", "pod/p"]);
+    }
+
+    /// Owners that go round are followed no further than any that there are.
+    #[test]
+    fn a_circle_of_owners_ends() {
+        let mut assembly = Assembly::default();
+        assembly.add_object(job().best(), object("ml", "top", None));
+        for (name, maker) in [("a", "b"), ("b", "a")] {
+            assembly.add_object(job().best(), object("ml", name, Some(maker)));
+        }
+        let chain = |at: usize| {
+            (format!("c{at}"), if at == 0 { "top".to_owned() } else { format!("c{}", at - 1) })
+        };
+        for (name, maker) in (0..OWNERS_MAX + 10).map(chain) {
+            assembly.add_object(job().best(), object("ml", &name, Some(&maker)));
+        }
+        assert_eq!(assembly.at_or_above("a", "ml"), None);
+        assert_eq!(assembly.at_or_above("c5", "ml"), Some(0));
+        assert_eq!(assembly.at_or_above(&format!("c{OWNERS_MAX}"), "ml"), None);
     }
 
     #[test]
