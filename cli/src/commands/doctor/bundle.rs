@@ -3,13 +3,12 @@
 mod kept;
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Map, Value, json};
+use tempfile::NamedTempFile;
 
 use super::facts::{Facts, Source};
 use crate::print::error::{Error, Exit, Problem, number};
@@ -157,20 +156,26 @@ pub(super) fn write(
         "findings": if redact { Value::Null } else { verdicts.clone() },
         "lists": lists,
     });
-    let failed = |e: std::io::Error| {
+    store(path, document.to_string().as_bytes()).map_err(|e| {
         let what = format!("failed to write {}: {e}", path.display());
-        Error::from(
-            Problem::new(number::USAGE, Exit::Usage, what)
-                .fix("name a file that does not exist, in a folder that you may write to"),
-        )
-    };
-    // Names and states of everybody's work are the administrator's alone.
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let file = file.map_err(failed)?;
-    let mut gzip = GzEncoder::new(file, Compression::default());
-    gzip.write_all(document.to_string().as_bytes()).map_err(failed)?;
-    gzip.finish().and_then(|file| file.sync_all()).map_err(failed)?;
+        Problem::new(number::USAGE, Exit::Usage, what)
+            .fix("name a file that does not exist, in a folder that you may write to")
+    })?;
     Ok(told)
+}
+
+/// Packs a text into a file that is not there yet. It is written beside that, so that a full disk leaves nothing, and only
+/// its owner may read it: names and states of everybody's work are the administrator's alone.
+fn store(path: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let beside = NamedTempFile::with_prefix_in(".kai-bundle-", folder)?;
+    let mut gzip = GzEncoder::new(beside, Compression::default());
+    gzip.write_all(text)?;
+    let beside = gzip.finish()?;
+    beside.as_file().sync_all()?;
+    beside.persist_noclobber(path)?;
+    Ok(())
 }
 
 /// Stand-ins for names: the same one for the same name in the whole bundle.
@@ -315,5 +320,16 @@ mod tests {
         write(&path, &facts, &Value::Null, false).expect("the folder is ours");
         let mode = path.metadata().expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_bundle_that_cannot_be_kept_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("bundle.json.gz");
+        std::fs::write(&path, "mine").expect("the folder is ours");
+        let error = store(&path, b"text").expect_err("it is there already");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "mine");
+        assert_eq!(folder.path().read_dir().expect("it is there").count(), 1);
     }
 }
