@@ -127,12 +127,11 @@ fn files(globals: &Globals, env: &BTreeMap<String, String>) -> Vec<PathBuf> {
     if let Some(file) = &globals.kubeconfig {
         return vec![PathBuf::from(file)];
     }
-    match env.get("KUBECONFIG").filter(|v| !v.is_empty()) {
-        Some(list) => std::env::split_paths(list).filter(|p| !p.as_os_str().is_empty()).collect(),
-        None => {
-            env.get("HOME").map(|home| Path::new(home).join(".kube/config")).into_iter().collect()
-        }
+    let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+    if let Some(list) = set("KUBECONFIG") {
+        return std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect();
     }
+    set("HOME").map(|home| Path::new(home).join(".kube/config")).into_iter().collect()
 }
 
 fn read(files: &[PathBuf], globals: &Globals) -> Result<Option<Kubeconfig>, KubeconfigError> {
@@ -249,7 +248,11 @@ fn named(files: &[PathBuf]) -> String {
 }
 
 fn missing(files: &[PathBuf]) -> Error {
-    let what = format!("no kubeconfig: {} is not there", named(files));
+    let what = if files.is_empty() {
+        "no kubeconfig: neither KUBECONFIG nor HOME names one".to_owned()
+    } else {
+        format!("no kubeconfig: {} is not there", named(files))
+    };
     Problem::new(number::KUBECONFIG, Exit::Failure, what)
         .line("and this is not a pod with an account of its own")
         .fix("--kubeconfig FILE, or try it without a cluster: kubectl kai sandbox")
