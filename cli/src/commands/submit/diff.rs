@@ -3,13 +3,11 @@
 use serde_json::{Value, json};
 
 use super::copy::Copy;
+use super::create::there::REHEARSED;
 use super::{Document, cleaned, unified};
 use crate::cluster::{Call, Cluster, Resource, listing};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
-
-/// The name under which a document is rehearsed whose own is taken.
-const REHEARSED: &str = "kai-rehearsal";
 
 /// Prints the differences; the exit code tells whether there are any.
 ///

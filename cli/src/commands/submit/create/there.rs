@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::document::{Document, There};
+use super::super::list;
 use crate::cluster::{Call, Cluster, Failure, json, listing, names};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
@@ -96,12 +97,13 @@ pub(super) async fn taken(
 /// Finds what is there of each document, for `--replace`, and says what will be done to it.
 ///
 /// # Errors
-/// The server cannot be asked.
+/// The server cannot be asked, or would not create what has to be deleted first.
 pub(in super::super) async fn find(
     documents: &mut [Document],
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<(), Error> {
+    let mut problems = Vec::new();
     for document in documents {
         let Some(resource) = document.resource.clone() else { continue };
         if document.name().is_empty() {
@@ -118,14 +120,49 @@ pub(in super::super) async fn find(
             Some(There::Changeable(_)) => {
                 context.out.talk(&format!("  {name} will be changed: {paths}"));
             }
-            Some(There::Fixed(_)) => context.out.talk(&format!(
-                "  {name} will be deleted and created anew, because the API lets nobody change it: {paths}"
-            )),
+            Some(There::Fixed(_)) => match anew(&one, &call, cluster).await {
+                Ok(()) => context.out.talk(&format!(
+                    "  {name} will be deleted and created anew, because the API lets nobody change it: {paths}"
+                )),
+                Err(error) => problems.extend(list(error)),
+            },
             Some(There::Same) | None => {}
         }
         *document = there;
     }
-    Ok(())
+    Error::all(problems)
+}
+
+/// The name under which a document is rehearsed whose own is taken.
+pub(in super::super) const REHEARSED: &str = "kai-rehearsal";
+
+/// Lets the server check a document whose object has to go first, so that nothing is deleted for what it would not create.
+///
+/// # Errors
+/// The server refuses it under any name, or cannot be asked.
+async fn anew(document: &Document, call: &Call<'_>, cluster: &Cluster) -> Result<(), Error> {
+    let mut object = document.object.clone();
+    object["metadata"]["name"] = json!(REHEARSED);
+    match cluster.create(call, &object, true).await {
+        Ok(_) => Ok(()),
+        Err(failure) if is_full(&failure) => Ok(()),
+        Err(failure) => {
+            let problems = list(cluster.explain(call, &failure)).into_iter();
+            let deleted = "it would have to be deleted and created anew; nothing was deleted";
+            let mended = format!("mend {}, and submit it again", clean(&document.source));
+            let problems = problems.map(|problem| {
+                let fix = problem.fix.clone().unwrap_or_else(|| mended.clone());
+                problem.line(deleted).fix(fix)
+            });
+            Err(Error::Problems(problems.collect()))
+        }
+    }
+}
+
+/// Tells whether a `ResourceQuota` has no room for a second one, which is what the first gives back.
+fn is_full(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal)
+        if refusal.code == 403 && refusal.message.contains("exceeded quota"))
 }
 
 /// Changes the object that was looked at, and no later one.
@@ -238,9 +275,22 @@ fn json_at<'v>(map: &'v serde_json::Map<String, Value>, key: &str) -> &'v Value 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::cluster::Refusal;
+
+    #[test]
+    fn a_full_quota_alone_is_no_reason_to_keep_what_takes_it() {
+        let full = "jobs.batch \"kai-rehearsal\" is forbidden: exceeded quota: few, requested: count/jobs.batch=1";
+        for (code, message, expect) in [
+            (403, full, true),
+            (403, "jobs.batch is forbidden: User \"ana\" cannot create resource", false),
+            (422, "Job.batch \"kai-rehearsal\" is invalid: spec.completions", false),
+        ] {
+            let message = message.to_owned();
+            let failure = Failure::Refused(Refusal { code, message, ..Refusal::default() });
+            assert_eq!(is_full(&failure), expect, "{failure}");
+        }
+    }
 
     fn check(old: Value, new: Value, expect: &[&str]) {
         let mut found = Vec::new();
