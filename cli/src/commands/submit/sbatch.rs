@@ -51,12 +51,11 @@ pub(crate) async fn expand(args: &mut Args, context: &mut Context) -> Result<(),
     let text = read::text(Path::new(&file), &file, context).await?;
     let shown = clean(&file).into_owned();
     let script = Script::read(&shown, text).map_err(Error::Problems)?;
-    let mut sizes = Sizes::read(&shown, &script).map_err(Error::Problems)?;
+    let sizes = Sizes::read(&shown, &script, args).map_err(Error::Problems)?;
     let mut tasks = array(&shown, &script)?;
     let mut told = Told::default();
     let own_name = named(args, &file, &script);
     flags(args, &script, &sizes, tasks.as_ref(), &mut told);
-    sizes.adopt(args);
     if let Some(typed) = &args.particulars.array {
         let array = Array::read(typed)?;
         if tasks.as_ref().is_none_or(|tasks| tasks.flag() != *typed) {
@@ -160,11 +159,13 @@ fn amount(mib: u64) -> String {
 
 /// Sets the flags that were not typed.
 fn flags(args: &mut Args, script: &Script, sizes: &Sizes, tasks: Option<&Tasks>, told: &mut Told) {
-    let gpu = sizes.gpus.map(|gpus| gpus.to_string());
+    let gpu = args.gpu.clone().or_else(|| sizes.gpus.map(|gpus| gpus.to_string()));
     let image = script.value("container-image").map(|given| image(&given.value));
     let workers = (sizes.pods > 1).then(|| sizes.pods.to_string());
+    let workers = args.workers.clone().or(workers);
+    let cpu = args.cpu.clone().or_else(|| sizes.cpus().map(|cpus| cpus.to_string()));
     let time = sizes.seconds.map(span);
-    let memory = sizes.memory_mib.map(amount);
+    let memory = args.memory.clone().or_else(|| sizes.memory_mib.map(amount));
     let mut set = |slot: &mut Option<String>, value: Option<String>, flag: &str, from: &[&str]| {
         let Some(value) = value else { return };
         let given = from.iter().find_map(|name| script.value(name));
@@ -182,7 +183,7 @@ fn flags(args: &mut Args, script: &Script, sizes: &Sizes, tasks: Option<&Tasks>,
     set(&mut args.queue, partition, "-q", &["partition"]);
     set(&mut args.workers, workers, "--workers", &["nodes", "ntasks"]);
     set(&mut args.particulars.array, tasks.map(Tasks::flag), "--array", &["array"]);
-    set(&mut args.cpu, sizes.cpus().map(|cpus| cpus.to_string()), "--cpu", &["cpus-per-task"]);
+    set(&mut args.cpu, cpu, "--cpu", &["cpus-per-task"]);
     set(&mut args.memory, memory, "--memory", &["mem", "mem-per-cpu", "mem-per-gpu"]);
     if args.gpu_memory.is_none() && args.mig.is_none() {
         set(&mut args.gpu, gpu, "--gpu", &gpus);

@@ -126,11 +126,12 @@ pub(super) fn unset<'t>(text: &'t str, preamble: &str) -> Vec<(usize, &'t str)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::submit::args::Args;
 
     /// Says what a script prints in the pod of an index, by the shell of this machine.
     fn check(lines: &str, index: &str, expect: &str) {
         let script = Script::read("x", format!("#!/bin/sh\n{lines}\n")).expect("written below");
-        let sizes = Sizes::read("x", &script).expect("written below");
+        let sizes = Sizes::read("x", &script, &Args::default()).expect("written below");
         let tasks = script.value("array").and_then(|given| Tasks::read(&given.value));
         let preamble =
             Preamble { name: "train", script: &script, sizes: &sizes, tasks: tasks.as_ref() };
