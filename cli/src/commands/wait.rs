@@ -106,14 +106,30 @@ async fn watched(mut watch: Watch<'_>, args: &Args, context: &mut Context) -> Re
         if reached.is_empty() {
             return Ok(Exit::Pending);
         }
+        // Each of them is waited for no more, whatever came of those before it.
+        let mut ends = Vec::new();
         for one in &reached {
-            let exit = done(one, args, &cluster, context).await?;
-            if args.any || exit != Exit::Ok && exit != Exit::Command(0) {
-                return Ok(exit);
-            }
+            ends.push(done(one, args, &cluster, context).await);
+        }
+        if let Some(end) = first(ends, args.any)? {
+            return Ok(end);
         }
     }
     Ok(Exit::Ok)
+}
+
+/// Ends the command, where it ends: with all errors, else as the first that failed, or with any.
+fn first(ends: Vec<Result<Exit, Error>>, any: bool) -> Result<Option<Exit>, Error> {
+    let (mut exits, mut problems) = (Vec::new(), Vec::new());
+    for end in ends {
+        match end {
+            Ok(exit) => exits.push(exit),
+            Err(Error::Problems(found)) => problems.extend(found),
+            Err(quiet) => return Err(quiet),
+        }
+    }
+    Error::all(problems)?;
+    Ok(exits.into_iter().find(|exit| any || exit.code() != 0))
 }
 
 /// Says what follows on a workload that is waited for no more.
@@ -123,14 +139,15 @@ async fn done(
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<Exit, Error> {
-    let exit = match &args.exec {
-        Some(line) => after::run(line, reached, context).await?,
-        None => reached.exit,
+    let has_failed = match &args.exec {
+        Some(line) => !after::run(line, reached, context).await?,
+        None => false,
     };
-    match &args.exit_code_from {
-        Some(from) => after::code(from, reached, cluster).await,
-        None => Ok(exit),
-    }
+    let code = match &args.exit_code_from {
+        Some(from) => Some(after::code(from, reached, cluster).await?),
+        None => None,
+    };
+    Ok(after::end(reached.exit, code, has_failed))
 }
 
 /// Waits for the next that are there. Ctrl-C stops the waiting, not the workload.
@@ -182,4 +199,29 @@ pub(crate) async fn until(
     let mut watch = Watch::new(vec![target.clone()], goal, timeout, cluster);
     let reached = attended(&mut watch, goal, context).await?;
     Ok(reached.first().map_or(Exit::Pending, |reached| reached.exit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_failed_ends_the_waiting() {
+        let problem = |what: &str| Problem::new(number::OTHER, Exit::Failure, what);
+        let bad = |what: &str| Err(Error::one(problem(what)));
+        let (ok, failed) = (|| Ok(Exit::Ok), || Ok(Exit::WorkloadFailed));
+        for (ends, any, expect) in [
+            (vec![ok(), ok()], false, "None"),
+            (vec![ok(), Ok(Exit::Command(0))], false, "None"),
+            (vec![ok(), failed(), Ok(Exit::Command(3))], false, "Some(WorkloadFailed)"),
+            (vec![ok(), failed()], true, "Some(Ok)"),
+            (vec![bad("a"), failed(), bad("b")], false, "error[KAI1000]: a\nerror[KAI1000]: b"),
+        ] {
+            let said = match first(ends, any) {
+                Ok(exit) => format!("{exit:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(said, expect);
+        }
+    }
 }

@@ -10,13 +10,13 @@ use crate::commands::logs;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
-use crate::workload::casualty;
+use crate::workload::{Phase, Workload, casualty};
 
 /// The word that takes the code of whoever failed first.
 const FIRST: &str = "first";
 
 /// Runs a command for a workload, with what is known of it in `KAI_NAME`, `KAI_NAMESPACE`, `KAI_KIND`, `KAI_STATE`,
-/// `KAI_REASON` and `KAI_EXIT`. Its output goes where ours does.
+/// `KAI_REASON` and `KAI_EXIT`; tells whether it did what it was to do. Its output goes where ours does.
 ///
 /// # Errors
 /// It cannot be started.
@@ -24,7 +24,7 @@ pub(super) async fn run(
     line: &str,
     reached: &Reached,
     context: &mut Context,
-) -> Result<Exit, Error> {
+) -> Result<bool, Error> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]).env_clear().envs(&context.env).current_dir(&context.dir);
     let reason = reached.state.as_ref().and_then(|state| state.reason.clone());
@@ -40,12 +40,33 @@ pub(super) async fn run(
         let what = format!("--exec \"{}\" cannot be started: {error}", clean(line));
         Problem::new(number::OTHER, Exit::Failure, what).fix("a command line for sh")
     })?;
-    if ended.success() {
-        return Ok(reached.exit);
+    if !ended.success() {
+        let name = clean(&reached.target.name).into_owned();
+        context.out.warn(&format!("--exec for {name} failed: {ended}"));
     }
-    let name = clean(&reached.target.name).into_owned();
-    context.out.warn(&format!("--exec for {name} failed: {ended}"));
-    Ok(if reached.exit == Exit::Ok { Exit::Failure } else { reached.exit })
+    Ok(ended.success())
+}
+
+/// Ends the waiting for one: with the code that was asked for, or as its goal was reached; a command that failed counts
+/// where all else went well.
+pub(super) fn end(reached: Exit, code: Option<Exit>, has_failed: bool) -> Exit {
+    let end = code.unwrap_or(reached);
+    match (end.code(), reached) {
+        (0, Exit::Ok) if has_failed => Exit::Failure,
+        (0, _) if has_failed => reached,
+        _ => end,
+    }
+}
+
+/// The code of whoever failed first; of what completed all the same, none did.
+fn first(workload: &Workload, reached: Exit) -> Option<i64> {
+    if workload.phase() == Phase::Succeeded {
+        return Some(0);
+    }
+    match casualty::casualties(&workload.pods).first() {
+        Some(first) => first.code,
+        None => (reached == Exit::Ok).then_some(0),
+    }
 }
 
 /// The exit code of a rank of a workload that has ended: of one that is named as `logs --rank` names it, or of the one
@@ -62,12 +83,7 @@ pub(super) async fn code(from: &str, reached: &Reached, cluster: &Cluster) -> Re
     let is_source =
         |pod: &&Value| sources.iter().any(|source| pod["metadata"]["name"] == source.pod.as_str());
     let code = if from == FIRST {
-        let failed = casualty::casualties(&workload.pods);
-        match failed.first() {
-            Some(first) => first.code,
-            None if reached.exit == Exit::Ok => Some(0),
-            None => None,
-        }
+        first(workload, reached.exit)
     } else {
         let chosen = logs::chosen(&[from.to_owned()], None, sources.clone(), false)?;
         let pods = workload.pods.iter().filter(is_source);
@@ -95,4 +111,57 @@ pub(super) async fn code(from: &str, reached: &Reached, cluster: &Cluster) -> Re
             .fix(format!("kubectl kai describe {}", clean(&workload.name)))
             .into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_that_failed_is_a_failure_whatever_a_rank_ended_with() {
+        for (reached, code, has_failed, expect) in [
+            (Exit::Ok, Some(Exit::Command(0)), true, Exit::Failure),
+            (Exit::Ok, None, true, Exit::Failure),
+            (Exit::Ok, Some(Exit::Command(3)), true, Exit::Command(3)),
+            (Exit::WorkloadFailed, None, true, Exit::WorkloadFailed),
+            (Exit::WorkloadFailed, Some(Exit::Command(0)), true, Exit::WorkloadFailed),
+            (Exit::WorkloadFailed, Some(Exit::Command(0)), false, Exit::Command(0)),
+            (Exit::Ok, Some(Exit::Command(0)), false, Exit::Command(0)),
+            (Exit::Ok, None, false, Exit::Ok),
+        ] {
+            let said = format!("{reached:?}, {code:?}, {has_failed}");
+            assert_eq!(end(reached, code, has_failed), expect, "{said}");
+        }
+    }
+
+    #[test]
+    fn an_attempt_that_failed_is_no_failure_of_what_completed() {
+        let pod = |state: Value, last: Value| {
+            json!({"metadata": {"name": "a"}, "status": {"containerStatuses": [
+                {"name": "main", "state": state, "lastState": last}]}})
+        };
+        let ended = |code: u8| json!({"terminated": {"exitCode": code}});
+        let job = |condition: &str, pods: &[Value]| {
+            let conditions = json!([{"type": condition, "status": "True"}]);
+            let mut job = Workload::default();
+            job.resource = crate::cluster::Resource::new("batch/v1", "Job", "jobs");
+            job.object = Some(json!({"status": {"conditions": conditions}}));
+            job.pods = pods.to_vec();
+            job
+        };
+        let attempts = [pod(ended(3), json!({})), pod(ended(0), json!({}))];
+        let restarted = [pod(ended(0), ended(3))];
+        for (workload, reached, expect) in [
+            (job("Complete", &attempts), Exit::Ok, Some(0)),
+            (job("Complete", &restarted), Exit::Ok, Some(0)),
+            (job("Failed", &attempts), Exit::WorkloadFailed, Some(3)),
+            // It failed, and that was waited for.
+            (job("Failed", &attempts), Exit::Ok, Some(3)),
+            (job("Failed", &[]), Exit::WorkloadFailed, None),
+        ] {
+            assert_eq!(first(&workload, reached), expect);
+        }
+    }
 }
