@@ -93,7 +93,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         name: workload.name.clone(),
     };
     let targets = chosen.workloads.iter().map(target).collect();
-    let watch = Watch::new(targets, args.goal, timeout, &cluster);
+    let watch = Watch::new(targets, args.goal, timeout, &cluster).seen(chosen.workloads);
     let exit = watched(watch, args, context).await?;
     Ok(if exit == Exit::Pending { Exit::Timeout } else { exit })
 }

@@ -6,6 +6,7 @@ use tokio::task::JoinHandle;
 
 use super::goal::Goal;
 use crate::cluster::Cluster;
+use crate::cluster::json::text;
 use crate::cluster::queue::count;
 use crate::commands::outage::Outage;
 use crate::plan::eta;
@@ -109,6 +110,15 @@ impl<'c> Watch<'c> {
             estimated: None,
             estimate: None,
         }
+    }
+
+    /// Takes in how they were when they were chosen, in their order: who is another one by then is not waited for.
+    pub(super) fn seen(mut self, workloads: Vec<Workload>) -> Self {
+        for (seen, workload) in self.open.iter_mut().zip(workloads) {
+            let state = workload.state().clone();
+            seen.last = Some((workload, state));
+        }
+        self
     }
 
     /// Returns how many are waited for yet.
@@ -235,6 +245,20 @@ impl<'c> Watch<'c> {
 }
 
 impl Seen {
+    /// The workload as it is now; none where it is gone, even if another one has its name.
+    fn now<'l>(&self, loaded: &'l Loaded) -> Option<&'l Workload> {
+        let uid = |workload: &Workload| {
+            workload.object.as_ref().map(|object| text(&object["metadata"]["uid"]).to_owned())
+        };
+        let was = self.last.as_ref().and_then(|(last, _)| uid(last));
+        let is_same = |now: &&Workload| match (&was, uid(now)) {
+            (Some(was), Some(is)) => *was == is,
+            // An object that was not read says nothing.
+            _ => true,
+        };
+        self.target.find(loaded).filter(is_same)
+    }
+
     /// Takes in what there is now, and says what changed; how its waiting ends, where it does.
     async fn look(
         &mut self,
@@ -243,7 +267,7 @@ impl Seen {
         cluster: &Cluster,
         out: &mut Output,
     ) -> Result<Option<Exit>, Error> {
-        let Some(workload) = self.target.find(loaded) else {
+        let Some(workload) = self.now(loaded) else {
             return match self.last.take() {
                 _ if goal == Goal::Deleted => Ok(Some(Exit::Ok)),
                 Some((workload, _)) => Err(disappeared(&workload, cluster).await),
@@ -307,4 +331,36 @@ fn line(workload: &Workload, state: &State) -> String {
         Some(_) | None => String::new(),
     };
     format!("{}  {} {ready}/{wanted}{place}{message}", clean(&workload.name), clean(&state.show()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn another_one_of_its_name_is_not_waited_for() {
+        let workload = |uid: Option<&str>| {
+            let mut workload = Workload::default();
+            workload.name = "train".into();
+            workload.object = uid.map(|uid| json!({"metadata": {"uid": uid}}));
+            workload
+        };
+        for (before, now, expect) in [
+            // Nothing was read of what was just submitted.
+            (None, Some("a"), true),
+            (Some(Some("a")), Some("a"), true),
+            (Some(Some("a")), Some("b"), false),
+            (Some(None), Some("b"), true),
+            (Some(Some("a")), None, true),
+        ] {
+            let target =
+                Target { namespace: String::new(), kind: String::new(), name: "train".into() };
+            let last = before.map(|uid| (workload(uid), workload(uid).state().clone()));
+            let seen = Seen { target, said: String::new(), last };
+            let loaded = Loaded { workloads: vec![workload(now)], hidden: Vec::new() };
+            assert_eq!(seen.now(&loaded).is_some(), expect, "{before:?} then {now:?}");
+        }
+    }
 }
