@@ -47,9 +47,28 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         plan(workloads, context);
         context.confirm(&format!("Delete {}?", count(workloads.len(), "workload")), args.yes)?;
     }
-    let done = if args.dry_run { "deleted (server dry run)" } else { "deleted" };
     let mut deleted = Vec::new();
-    for (workload, resource) in workloads.iter().zip(&resources) {
+    let each = workloads.iter().zip(&resources);
+    let ended = all(each, args.dry_run, &format, &mut deleted, context).await;
+    // What was deleted before a failure is gone all the same.
+    let items: Vec<_> = deleted.iter().map(|workload| workload.to_row()).collect();
+    let list = json!({"apiVersion": API_VERSION, "kind": "WorkloadList", "items": items,
+        "notRead": chosen.hidden});
+    format::report(&list, &format, &mut context.out)?;
+    ended.map(|()| Exit::Ok)
+}
+
+/// Deletes each in turn, tells people of it, and notes which are gone.
+async fn all<'w>(
+    each: impl Iterator<Item = (&'w Workload, &Resource)>,
+    dry_run: bool,
+    format: &Format,
+    deleted: &mut Vec<&'w Workload>,
+    context: &mut Context,
+) -> Result<(), Error> {
+    let cluster = context.cluster().await?;
+    let done = if dry_run { "deleted (server dry run)" } else { "deleted" };
+    for (workload, resource) in each {
         // The same name may be in several namespaces.
         let place = if context.globals.all_namespaces {
             format!(" in {}", clean(&workload.namespace))
@@ -58,22 +77,22 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         };
         let call =
             Call::new("delete", resource).namespace(Some(&workload.namespace)).name(&workload.name);
-        match cluster.delete(&call, &workload.uid, args.dry_run).await {
-            Ok(true) if format == Format::Name => context.out.data(&clean(&workload.label()))?,
-            Ok(true) if format.is_table() => {
-                context.out.data(&format!("{} {done}{place}", clean(&workload.label())))?;
+        match cluster.delete(&call, &workload.uid, dry_run).await {
+            Ok(true) => {
+                deleted.push(workload);
+                if *format == Format::Name {
+                    context.out.data(&clean(&workload.label()))?;
+                } else if format.is_table() {
+                    context.out.data(&format!("{} {done}{place}", clean(&workload.label())))?;
+                }
             }
-            Ok(true) => deleted.push(workload.to_row()),
             Ok(false) => {
                 context.out.talk(&format!("{} was gone already", clean(&workload.label())));
             }
             Err(failure) => return Err(cluster.explain(&call, &failure)),
         }
     }
-    let list = json!({"apiVersion": API_VERSION, "kind": "WorkloadList", "items": deleted,
-        "notRead": chosen.hidden});
-    format::report(&list, &format, &mut context.out)?;
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Says what is about to go: how it stands, and the GPUs that come free.
