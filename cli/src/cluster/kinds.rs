@@ -3,6 +3,8 @@
 //!
 //! An unknown kind works as well, with its pod templates found by their shape.
 
+use serde_json::Value;
+
 use crate::cluster::Resource;
 
 /// Says where a kind keeps the size of its gang.
@@ -29,7 +31,7 @@ pub(crate) enum Suspend {
     Field(&'static str),
     /// `spec.replicas` to zero, the old number kept in an annotation.
     Scale,
-    /// An annotation that is there or not.
+    /// An annotation: of `KServe` one that says `true`, of others one that is there.
     Annotation(&'static str),
     /// It cannot be.
     Never,
@@ -72,6 +74,19 @@ pub(crate) struct Kind {
     pub(crate) name_max: usize,
     pub(crate) gang: Gang,
     pub(crate) suspend: Suspend,
+}
+
+/// Tells whether an annotation stops the object that has it.
+pub(crate) fn is_stopped(object: &Value, key: &str) -> bool {
+    match object["metadata"]["annotations"][key].as_str() {
+        Some(value) if is_boolean(key) => value.eq_ignore_ascii_case("true"),
+        value => value.is_some(),
+    }
+}
+
+/// Tells whether such an annotation is a boolean, as that of `KServe`, and no time.
+pub(crate) fn is_boolean(key: &str) -> bool {
+    key.ends_with("/stop")
 }
 
 impl Kind {

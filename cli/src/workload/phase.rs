@@ -198,7 +198,7 @@ fn is_suspended(workload: &Workload, object: &Value) -> bool {
     match kind.map_or(Suspend::Never, |kind| kind.suspend) {
         Suspend::Field(pointer) => object.pointer(pointer).and_then(Value::as_bool) == Some(true),
         Suspend::Scale => object["spec"]["replicas"].as_u64() == Some(0),
-        Suspend::Annotation(key) => object["metadata"]["annotations"][key].is_string(),
+        Suspend::Annotation(key) => kinds::is_stopped(object, key),
         Suspend::Never => false,
     }
 }
@@ -400,6 +400,38 @@ mod tests {
         workload.groups.push(json!({"status": {"schedulingConditions": conditions}}));
         let state = state(&workload);
         assert_eq!(format!("{}: {}", state.show(), state.message.unwrap_or_default()), expect);
+    }
+
+    #[test]
+    fn an_annotation_that_says_no_suspends_nothing() {
+        for (version, kind, key, value, expect) in [
+            (
+                "serving.kserve.io/v1beta1",
+                "InferenceService",
+                "serving.kserve.io/stop",
+                "True",
+                true,
+            ),
+            (
+                "serving.kserve.io/v1beta1",
+                "InferenceService",
+                "serving.kserve.io/stop",
+                "false",
+                false,
+            ),
+            (
+                "kubeflow.org/v1",
+                "Notebook",
+                "kubeflow-resource-stopped",
+                "2026-01-01T00:00:00Z",
+                true,
+            ),
+        ] {
+            let object = json!({"metadata": {"annotations": {key: value}}});
+            let resource = crate::cluster::Resource::new(version, kind, "");
+            let workload = Workload { resource, object: Some(object), ..Workload::default() };
+            assert_eq!(state(&workload).phase == Phase::Suspended, expect, "{kind} {value}");
+        }
     }
 
     #[test]

@@ -47,11 +47,10 @@ pub(super) fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>,
         Suspend::Annotation(key) => {
             let value =
                 if suspend { json!(jiff::Timestamp::now().to_string()) } else { Value::Null };
-            if object["metadata"]["annotations"][key].is_string() == suspend {
+            if kinds::is_stopped(object, key) == suspend {
                 return Ok(None);
             }
-            // KServe reads a boolean here, Notebook a time.
-            let value = if suspend && key.ends_with("/stop") { json!("true") } else { value };
+            let value = if suspend && kinds::is_boolean(key) { json!("true") } else { value };
             json!({ "metadata": { "annotations": { key: value } } })
         }
         Suspend::Never => return Err(never()),
@@ -101,4 +100,32 @@ fn nested(pointer: &str, value: Value) -> Value {
         .rsplit('/')
         .filter(|key| !key.is_empty())
         .fold(value, |inner, key| json!({ key: inner }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Resource;
+
+    #[test]
+    fn kserve_goes_by_what_its_annotation_says() {
+        let key = "serving.kserve.io/stop";
+        for (value, suspend, expect) in [
+            (None, true, Some(json!("true"))),
+            (Some("false"), true, Some(json!("true"))),
+            (Some("true"), true, None),
+            (Some("True"), false, Some(Value::Null)),
+            (Some("false"), false, None),
+        ] {
+            let object =
+                json!({"metadata": {"annotations": value.map(|value| json!({key: value}))}});
+            let resource =
+                Resource::new("serving.kserve.io/v1beta1", "InferenceService", "inferenceservices");
+            let mut workload = Workload::default();
+            (workload.resource, workload.object) = (resource, Some(object));
+            let patch = patch(&workload, suspend).expect("it can be suspended");
+            let said = patch.map(|patch| patch["metadata"]["annotations"][key].clone());
+            assert_eq!(said, expect, "{value:?}, suspend {suspend}");
+        }
+    }
 }
