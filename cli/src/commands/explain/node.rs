@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
+use crate::workload::devices::is_reservation;
 use crate::workload::is_over;
 
 /// Pods that are named.
@@ -56,7 +57,9 @@ pub(super) async fn show(
 fn answer(name: &str, node: &Value, pods: Option<&[Value]>) -> Answer {
     let gpus_milli = gpus_milli(node);
     let mut held = Total::default();
-    let live: Vec<&Value> = pods.into_iter().flatten().filter(|pod| !is_over(pod)).collect();
+    // A reservation holds a device for those who share it, who are counted.
+    let holds = |pod: &&Value| !is_over(pod) && !is_reservation(pod);
+    let live: Vec<&Value> = pods.into_iter().flatten().filter(holds).collect();
     for pod in &live {
         held.add(&Total::of_pod(pod), 1);
     }
@@ -181,6 +184,19 @@ mod tests {
         let pod = json!({"metadata": {"namespace": "a", "name": "p"}, "spec": {"schedulerName": "kai-scheduler",
             "containers": [{"resources": {"limits": {"nvidia.com/gpu": "3"}}}]}});
         check(&open, Some(&[pod]), &["n has 8 GPUs: 5 of 8 are free", "a/p: 3 GPU"]);
+        let share = |name: &str| {
+            json!({"metadata": {"namespace": "a", "name": name, "annotations": {"gpu-fraction": "0.5"},
+                "labels": {"runai-gpu-group": "g"}}, "spec": {"schedulerName": "kai-scheduler"}})
+        };
+        let reservation = json!({
+            "metadata": {"namespace": "kai-resource-reservation", "name": "r",
+                "labels": {"app": "kai-resource-reservation", "runai-gpu-group": "g"}},
+            "spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}]}});
+        check(
+            &open,
+            Some(&[reservation, share("p"), share("q")]),
+            &["n has 8 GPUs: 7 of 8 are free", "a/p: 0.5 GPU", "a/q: 0.5 GPU"],
+        );
         check(&open, None, &["n has 8 GPUs: who has them is not known"]);
         let mut closed = open.clone();
         closed["spec"] = json!({"unschedulable": true,
