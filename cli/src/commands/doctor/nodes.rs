@@ -39,9 +39,10 @@ pub(super) fn ready(facts: &Facts) -> Result<Verdict, Unread> {
                 count(gpus(node), "GPU")
             ));
         }
-        let pressed = ["MemoryPressure", "DiskPressure", "PIDPressure"]
+        // As the scheduler counts it: what nobody knows keeps work away too.
+        let pressed = ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"]
             .into_iter()
-            .find(|kind| condition(node, kind) == "True");
+            .find(|kind| !["", "False"].contains(&condition(node, kind)));
         if let Some(kind) = pressed {
             return Some(format!("{} has {kind}", place(node)));
         }

@@ -159,7 +159,11 @@ pub(super) fn named(facts: &Facts) -> Result<Verdict, Unread> {
     let mut wrong = Vec::new();
     for group in facts.list(Source::PodGroups)? {
         let queue = text(&group["spec"]["queue"]);
-        if !queue.is_empty() && !known.contains(queue) {
+        // Work without a queue is found by its pods.
+        if queue.is_empty() {
+            continue;
+        }
+        if !known.contains(queue) {
             wrong.push(format!("{}: queue {queue} does not exist", place(group)));
         } else if above.contains(queue) {
             wrong.push(format!(
