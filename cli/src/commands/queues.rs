@@ -81,6 +81,27 @@ pub(crate) struct Use {
     pub(crate) running: usize,
 }
 
+impl Use {
+    /// Says what becomes of the work that a queue has itself once others are below it; none where it has none.
+    fn with_queues_below(&self) -> Option<&'static str> {
+        match (self.running > 0, !self.pending.is_zero()) {
+            (true, false) => Some("runs work itself; as a parent it takes no new work"),
+            (true, true) => Some(
+                "runs work itself, and some waits in it; as a parent it takes no new work, and what waits never starts",
+            ),
+            (false, true) => Some("has work that waits in it; as a parent it never starts that"),
+            (false, false) => None,
+        }
+    }
+
+    /// Warns of that.
+    fn warn_of_queues_below(&self, queue: &str, context: &mut Context) {
+        if let Some(what) = self.with_queues_below() {
+            context.out.warn(&format!("{} {what}", clean(queue)));
+        }
+    }
+}
+
 /// Holds what is known of what queues use and may use; absent where the user may not read it.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -422,6 +443,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn work_of_its_own_is_told_before_a_queue_becomes_a_parent() {
+        for (running, pending, expect) in [
+            (0, 0, None),
+            (1, 0, Some("runs work itself;")),
+            (0, 1000, Some("has work that waits in it;")),
+            (1, 1000, Some("runs work itself, and some waits in it;")),
+        ] {
+            let pending = Total { milli: pending, ..Total::default() };
+            let said = Use { pending, running, ..Use::default() }.with_queues_below();
+            let begin = said.and_then(|said| said.split_inclusive(';').next());
+            assert_eq!(begin, expect);
+        }
+    }
 
     #[test]
     fn a_status_says_what_is_used_and_what_waits() {

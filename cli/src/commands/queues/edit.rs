@@ -230,10 +230,8 @@ pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, 
             return Err(queues.unknown(parent).into());
         }
         let inside = super::uses(&cluster).await.ok().and_then(|uses| uses.get(parent).cloned());
-        if inside.is_some_and(|inside| inside.running > 0) {
-            context
-                .out
-                .warn(&format!("{parent} runs work itself; as a parent it takes no new work"));
+        if let Some(inside) = inside {
+            inside.warn_of_queues_below(parent, context);
         }
     }
     for warning in bounds::warnings(&queues, &args.name, &Value::Null, &object["spec"]) {

@@ -42,9 +42,8 @@ pub(super) async fn relocate(args: Move, context: &mut Context) -> Result<Exit, 
         queues.path(&parent),
         clean(&name)
     ));
-    if uses.is_ok_and(|uses| uses.get(&parent).is_some_and(|inside| inside.running > 0)) {
-        let parent = clean(&parent);
-        context.out.warn(&format!("{parent} runs work itself; as a parent it takes no new work"));
+    if let Some(inside) = uses.ok().and_then(|uses| uses.get(&parent).cloned()) {
+        inside.warn_of_queues_below(&parent, context);
     }
     let before = &queue.object["spec"];
     let mut after: Value = before.clone();
