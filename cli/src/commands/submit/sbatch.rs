@@ -9,6 +9,7 @@
 //! pod runs the script, and `srun` starts the tasks of its own pod.
 
 mod lines;
+mod parts;
 mod preamble;
 mod sizes;
 mod tasks;

@@ -1,5 +1,6 @@
 //! The lines of a script for Slurm: who runs it, what its `#SBATCH` lines ask for, and what in it only Slurm could do.
 
+use super::parts::{self, Part};
 use crate::print::error::{Exit, Problem, number};
 
 /// A script.
@@ -208,37 +209,34 @@ fn given(file: &str, line: usize, text: &str) -> Result<Vec<Given>, Problem> {
 }
 
 /// A command that Slurm brings along.
-struct Call<'t> {
+struct Call {
     line: usize,
-    words: Vec<&'t str>,
+    words: Vec<String>,
 }
 
 /// The calls of such commands: each first word of a line, of a part of a pipe, or of what is put in its place.
-fn calls(text: &str) -> impl Iterator<Item = Call<'_>> {
-    let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#'));
-    let parts = code.flat_map(|(at, line)| {
-        let parts = line.split([';', '|', '&', '(', ')', '`', '{', '}']);
-        parts.map(move |part| (at + 1, part))
-    });
-    parts.filter_map(|(line, part)| {
+fn calls(text: &str) -> impl Iterator<Item = Call> {
+    parts::parts(text).into_iter().filter_map(|Part { line, text }| {
         let is_before = |word: &&str| {
-            let leads = ["exec", "time", "then", "do", "else", "if", "!", "while"];
+            let leads =
+                ["exec", "time", "then", "do", "else", "if", "elif", "!", "while", "until", "{"];
             leads.contains(word) || (word.contains('=') && !word.starts_with('-'))
         };
-        let words: Vec<&str> = part.split_whitespace().skip_while(is_before).collect();
+        let words: Vec<&str> = text.split_whitespace().skip_while(is_before).collect();
         let name = words.first()?;
-        (*name == "srun" || OF_SLURM.contains(name)).then_some(Call { line, words })
+        let is_of_slurm = *name == "srun" || OF_SLURM.contains(name);
+        is_of_slurm.then(|| Call { line, words: words.into_iter().map(str::to_owned).collect() })
     })
 }
 
-impl Call<'_> {
+impl Call {
     /// Says why a pod cannot do what the call means.
     fn wrong(&self, file: &str) -> Option<Problem> {
         let problem = |what: String, fix: &str| {
             let what = format!("{file}:{}: {what}", self.line);
             Some(Problem::new(number::UNSUPPORTED, Exit::Refused, what).fix(fix))
         };
-        let name = self.words[0];
+        let name = &self.words[0];
         if name != "srun" {
             return problem(
                 format!("{name} asks a Slurm cluster, and there is none"),
@@ -251,7 +249,7 @@ impl Call<'_> {
         let mut options = self.words[1..].iter().take_while(|word| word.starts_with('-'));
         let other = options.find(|word| match word.split_once('=') {
             Some((name, _)) => !with_value.contains(&name),
-            None => !alone.contains(word),
+            None => !alone.contains(&word.as_str()),
         })?;
         problem(
             format!("srun {other} starts tasks otherwise than the same in each pod"),
@@ -300,6 +298,24 @@ mod tests {
     fn what_only_slurm_can_do_is_refused_with_its_line() {
         check(&["srun --label python x.py", "exec srun python"], &[]);
         check(&["# scontrol is not called here", "echo scontrol"], &[]);
+        check(
+            &[
+                "echo \"queue (squeue -u me)\"",
+                "python -c 'x; sacct',",
+                "M=\"see squeue\"",
+                "cat <<EOF",
+                "sbatch this",
+                "EOF",
+            ],
+            &[],
+        );
+        check(
+            &["echo \"$(squeue)\"", "f() { sacct; }"],
+            &[
+                "x:2: squeue asks a Slurm cluster, and there is none",
+                "x:3: sacct asks a Slurm cluster, and there is none",
+            ],
+        );
         check(
             &["head=$(scontrol show hostnames x)"],
             &["x:2: scontrol asks a Slurm cluster, and there is none"],
