@@ -1,5 +1,7 @@
 //! Creates, changes and deletes queues, with the plan first.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::bounds;
@@ -344,7 +346,9 @@ fn plan(queues: &Queues, name: &str, patch: &Value, after: &Value, context: &mut
 }
 
 /// Runs `queues delete`.
-pub(super) async fn delete(args: Delete, context: &mut Context) -> Result<Exit, Error> {
+pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Exit, Error> {
+    let mut once = BTreeSet::new();
+    args.names.retain(|name| once.insert(name.clone()));
     let cluster = context.cluster().await?;
     let (queues, uses) = futures::join!(super::read_to("delete", &cluster), super::uses(&cluster));
     let queues = queues?;
