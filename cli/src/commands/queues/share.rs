@@ -126,14 +126,13 @@ pub(crate) fn division(
     supply: Supply,
     name: &str,
 ) -> Option<Division> {
-    let parent = queues.0.get(name)?.parent.as_deref().filter(|up| queues.0.contains_key(*up));
+    let parent = &queues.0.get(name)?.parent;
     let shares = shares(queues, uses, supply);
-    let amount_milli = parent.map_or(supply.gpu_milli, |up| shares.get(up).copied().unwrap_or(0));
+    // Below a queue that is not there is nothing to divide.
+    let up = parent.as_ref();
+    let amount_milli = up.map_or(supply.gpu_milli, |up| shares.get(up).copied().unwrap_or(0));
     let tree = Tree { queues, uses, supply };
-    let beside = queues
-        .0
-        .values()
-        .filter(|queue| queue.parent.as_deref().filter(|up| queues.0.contains_key(*up)) == parent);
+    let beside = queues.0.values().filter(|queue| queue.parent == *parent);
     let rows = beside.map(|queue| {
         let one = tree.participant(queue);
         let most = one.limit.amount().map_or(one.requested, |limit| limit.min(one.requested));
@@ -263,5 +262,17 @@ mod tests {
             .map(|(name, milli)| format!("{name} {}", show(*milli)))
             .collect();
         assert_eq!(shares, ["prod 10", "research 20", "team-a 16", "team-b 4"]);
+        for (name, expect) in [
+            ("prod", "30 for prod 10, research 20"),
+            ("team-a", "20 for team-a 16, team-b 4"),
+            ("orphan", "0 for orphan 0"),
+        ] {
+            let division = division(&queues, &uses, supply, name).expect("it is there");
+            let rows = division.rows.iter();
+            let rows: Vec<String> =
+                rows.map(|row| format!("{} {}", row.name, show(row.share_milli))).collect();
+            let said = format!("{} for {}", show(division.amount_milli), rows.join(", "));
+            assert_eq!(said, expect);
+        }
     }
 }
