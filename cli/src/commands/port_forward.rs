@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 
+use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Failure, Resource, names};
 use crate::commands::logs::{Source, chosen, sources};
 use crate::commands::outage::Outage;
@@ -82,6 +83,8 @@ fn guess(workload: &Workload, pod: &Value) -> Result<u16, Problem> {
         .iter()
         .filter_map(|container| container["ports"].as_array())
         .flatten()
+        // The API server forwards nothing else.
+        .filter(|port| ["", "TCP"].contains(&text(&port["protocol"])))
         .filter_map(|port| u16::try_from(port["containerPort"].as_u64()?).ok());
     by_kind.or_else(|| named.next()).ok_or_else(|| {
         let what = format!("{} names no port", clean(&workload.label()));
@@ -310,7 +313,21 @@ async fn pass(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_port_that_can_be_forwarded_is_guessed() {
+        for (ports, expect) in [
+            (json!([{"containerPort": 53, "protocol": "UDP"}, {"containerPort": 80}]), Some(80)),
+            (json!([{"containerPort": 8080, "protocol": "TCP"}]), Some(8080)),
+            (json!([{"containerPort": 53, "protocol": "UDP"}]), None),
+        ] {
+            let pod = json!({"spec": {"containers": [{"ports": ports}]}});
+            assert_eq!(guess(&Workload::default(), &pod).ok(), expect, "{pod}");
+        }
+    }
 
     #[test]
     fn ports_are_one_or_two_numbers() {
