@@ -11,6 +11,7 @@ use kai_engine::{
     TopologyId, ids::Id,
 };
 
+mod asked;
 mod column;
 mod holders;
 pub mod labels;
@@ -32,6 +33,7 @@ impl<I: Id> Number for I {
     }
 }
 
+pub use asked::{ATTRIBUTES_MAX, AskedFor, REQUESTS_MAX};
 pub use column::Column;
 pub use labels::Labels;
 pub use maps::{Maps, NOT_PREPARED};
@@ -288,26 +290,6 @@ pub struct ClaimRow {
     pub node: Option<u32>,
     /// The queue of its label by number.
     pub queue: Option<u32>,
-}
-
-/// Different requests that the claims of a namespace may have at a time: each is compared with every device.
-pub const REQUESTS_MAX: usize = 256;
-/// Different attributes that their constraints may name.
-pub const ATTRIBUTES_MAX: usize = 64;
-
-/// A request of a claim, as an allocation names it.
-#[derive(Debug, Default, PartialEq)]
-pub struct AskedFor {
-    /// The name of the request.
-    pub request: Box<str>,
-    /// Its device class.
-    pub class: Box<str>,
-    /// Holds what it selects, by number.
-    pub selection: u32,
-    /// It is for access to devices whoever has them.
-    pub admin: bool,
-    /// The taints of devices that it puts up with, as written.
-    pub tolerations: Vec<serde_json::Value>,
 }
 
 /// Holds what is kept of a device of a resource slice.

@@ -97,7 +97,7 @@ mod tests {
         ingest::{Ingest, Kind, Rules},
     };
 
-    /// What is told of a waiting pod that has so much too much; empty where it may have that.
+    /// Gives what a waiting pod is told that has too much of something; nothing where it may have that.
     fn told(spec: &Value) -> String {
         let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
         let mut ingest = Ingest::new(Rules::new(&args));

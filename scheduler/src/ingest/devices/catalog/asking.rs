@@ -1,4 +1,4 @@
-//! What the claims of each namespace ask for that every device has to be compared with, and how much of it there may be.
+//! Counts what the claims of each namespace have compared with every device, and says how much of it there may be.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -17,7 +17,7 @@ struct Asked {
     attributes: BTreeMap<Box<str>, u32>,
 }
 
-/// What is asked for, by namespace.
+/// Everything that is asked for, by namespace.
 #[derive(Debug, Default)]
 pub(super) struct Asking(BTreeMap<Arc<str>, Asked>);
 

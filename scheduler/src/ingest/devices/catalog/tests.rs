@@ -110,7 +110,7 @@ fn alike(name: &str, attributes: std::ops::Range<usize>) -> Value {
     })
 }
 
-/// What keeps the claim that was told last from getting devices.
+/// Says what keeps the claim that was told last from getting devices.
 fn unsupported(ingest: &mut Ingest) -> Option<Unsupported> {
     let told = std::mem::take(&mut ingest.context.deltas);
     let mut claims = told.iter().rev().filter_map(|delta| {
