@@ -452,6 +452,24 @@ mod tests {
         assert!(groups.is_sorted_by_key(|group| Group::ALL.iter().position(|g| g == group)));
     }
 
+    /// A pod that could be root on its node would be whoever may set what reservation pods run.
+    #[test]
+    fn pods_of_every_namespace_of_ours_are_bounded() {
+        let level = |item: &Item| {
+            let labels = &item.object["metadata"]["labels"];
+            labels["pod-security.kubernetes.io/enforce"].as_str().map(str::to_owned)
+        };
+        let items = items(&Options::default());
+        let namespaces = items.iter().filter(|item| item.resource.kind == "Namespace");
+        let levels: Vec<_> = namespaces.map(|item| (item.name().to_owned(), level(item))).collect();
+        let expect = [
+            ("kai-scheduler", "restricted"),
+            ("kai-resource-reservation", "baseline"),
+            ("kai-scale-adjust", "restricted"),
+        ];
+        assert_eq!(levels, expect.map(|(name, level)| (name.into(), Some(level.into()))));
+    }
+
     #[test]
     fn parts_can_be_left_out() {
         let kinds = |options: &Options| {
