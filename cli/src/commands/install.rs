@@ -7,28 +7,35 @@
 mod adopted;
 mod apply;
 mod drill;
+#[cfg(test)]
+mod fake;
 mod image;
 mod kai_v017;
 pub(crate) mod manifest;
 mod plan;
+mod preflight;
 mod release;
 mod remove;
 pub(crate) mod status;
+mod stranded;
+mod tell;
+#[cfg(test)]
+mod tests;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use apply::{Outcome, Step, apply};
 pub use manifest::{Component, Group, Options, objects};
+pub(crate) use preflight::{MINOR_MIN, minor};
 pub(crate) use status::holder;
 
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::{self, Format};
-use crate::print::output::{Style, clean};
-use plan::{Plan, State};
+use crate::print::output::Style;
+use plan::{Place, Plan};
 
 /// Flags of `install`.
 #[derive(Debug, clap::Args)]
@@ -205,7 +212,58 @@ fn render(args: &ObjectArgs, context: &mut Context) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
+/// Holds what an installation is about to do, as it was told.
+struct Intent {
+    cluster: Cluster,
+    options: Options,
+    /// The image that is pushed first.
+    image: Option<image::Image>,
+    /// Holds what of KAI is taken over.
+    kai: kai_v017::Installation,
+    plan: Plan,
+    drill: Option<drill::Drill>,
+}
+
 async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> {
+    let mut intent = intend(&args, context).await?;
+    if args.dry_run {
+        tell::report(&intent.plan, &intent.kai, intent.drill.as_ref(), true, context)?;
+        return Ok(Exit::Ok);
+    }
+    if intent.plan.is_done() && intent.kai.is_empty() {
+        context.out.talk("Nothing to change.");
+    } else {
+        context.confirm("Proceed?", args.yes)?;
+    }
+    let began = Instant::now();
+    if let Some(image) = intent.image.take() {
+        context.out.wait_for("pushing the image");
+        image.push().await?;
+    }
+    context.out.wait_for("installing");
+    let Intent { cluster, options, kai, plan, drill, .. } = &intent;
+    if !kai.is_empty() {
+        let record = adopted::Record::of(cluster, kai, plan).await?;
+        adopted::keep(cluster, record, plan, options).await?;
+    }
+    if let Err(error) = switch(&intent, context).await {
+        context.out.waited();
+        return Err(stranded::told(cluster, kai, plan, options, error).await);
+    }
+    context.out.waited();
+    tell::report(plan, kai, drill.as_ref(), false, context)?;
+    if !plan.is_done() {
+        let seconds = began.elapsed().as_secs_f32();
+        context.out.talk(&format!(
+            "Installed {} in {seconds:.1}s.   Try:  kubectl kai submit job hello --image busybox -- echo hi",
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Finds out what is to be done, and tells it; changes nothing.
+async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error> {
     let mut options = args.objects.options(context)?;
     let image = args.image()?;
     if let Some(image) = &image {
@@ -217,61 +275,48 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     options.timeout =
         crate::print::duration::parse("--timeout", &args.timeout)?.unwrap_or(Duration::MAX);
     let cluster = context.cluster().await?;
-    let version = cluster.read("/version").await.map_err(|e| cluster.explain_any(&e))?;
-    let version =
-        clean(version["gitVersion"].as_str().unwrap_or("of an unknown version")).into_owned();
+    let version = preflight::version(&cluster).await?;
     apply::can_monitor(&cluster, &options).await?;
     let items = manifest::items(&options);
-    let kai = kai_v017::find(&cluster, &options.namespace, &items).await?;
-    if kai.acts() && !args.adopt {
-        return Err(kai_v017::refusal(&kai));
+    let found = kai_v017::find(&cluster, &options.namespace, &items).await?;
+    if found.acts() && !args.adopt {
+        return Err(kai_v017::refusal(&found));
     }
-    let kai = if args.adopt { kai } else { kai_v017::Installation::default() };
+    let kai = if args.adopt { found } else { kai_v017::Installation::default() };
     let ending = ending(&cluster, &items, &options, args.dry_run, context).await?;
-    let is_made_anew = |item: &manifest::Item| {
-        kai.replaces(item) || item.namespace().is_some_and(|name| ending.iter().any(|e| e == name))
-    };
-    let plan = plan::make(&cluster, items, &options, is_made_anew).await?;
-    say_plan(&plan, &version, &options, &kai, context);
+    let plan = plan::make(&cluster, items, &options, |item| place(item, &kai, &ending)).await?;
+    tell::say_plan(&plan, &version, &options, &kai, context);
     let drill = if kai.is_empty() { None } else { Some(drill::hold(&cluster).await?) };
     if let Some(drill) = &drill {
-        say_drill(drill, context);
+        tell::say_drill(drill, context);
     }
     if let Some(image) = &image {
         context.out.talk(&format!("{:<9} {}", "", image.planned()));
     }
-    if args.dry_run {
-        report(&plan, &kai, drill.as_ref(), true, context)?;
-        return Ok(Exit::Ok);
-    }
-    if plan.is_done() && kai.is_empty() {
-        context.out.talk("Nothing to change.");
+    Ok(Intent { cluster, options, image, kai, plan, drill })
+}
+
+/// Says what is in the place where an object of ours comes.
+fn place(item: &manifest::Item, kai: &kai_v017::Installation, ending: &[String]) -> Place {
+    if item.namespace().is_some_and(|name| ending.iter().any(|ending| ending == name)) {
+        Place::Ending
+    } else if kai.replaces(item) {
+        Place::Taken
+    } else if kai.is_asked() && item.is_kept() {
+        Place::Guarded
     } else {
-        context.confirm("Proceed?", args.yes)?;
+        Place::Open
     }
-    let began = Instant::now();
-    if let Some(image) = image {
-        context.out.wait_for("pushing the image");
-        image.push().await?;
-    }
-    context.out.wait_for("installing");
+}
+
+/// Takes KAI out where it is replaced, and puts in what is ours.
+async fn switch(intent: &Intent, context: &mut Context) -> Result<(), Error> {
+    let Intent { cluster, options, kai, plan, .. } = intent;
     if !kai.is_empty() {
-        let record = adopted::Record::of(&cluster, &kai, &plan).await?;
-        adopted::keep(&cluster, record, &plan, &options).await?;
         let mut tell = |what: &str| context.out.wait_for(what);
-        kai_v017::remove(&cluster, &kai, options.timeout, &mut tell).await?;
+        kai_v017::remove(cluster, kai, options.timeout, &mut tell).await?;
     }
-    carry_out(&cluster, &plan, &options, context).await?;
-    context.out.waited();
-    report(&plan, &kai, drill.as_ref(), false, context)?;
-    if !plan.is_done() {
-        let seconds = began.elapsed().as_secs_f32();
-        context.out.talk(&format!(
-            "Installed {} in {seconds:.1}s.   Try:  kubectl kai submit job hello --image busybox -- echo hi",
-            env!("CARGO_PKG_VERSION")
-        ));
-    }
-    Ok(Exit::Ok)
+    carry_out(cluster, plan, options, context).await
 }
 
 /// Waits for namespaces and definitions that are being deleted; in a dry run only says which namespaces those are.
@@ -331,147 +376,4 @@ async fn carry_out(
         context.out.talk(&format!("  {} {line}", Style::Good.paint(ok)));
     };
     apply::carry_out(cluster, plan, options, &mut tell).await.map(drop)
-}
-
-fn say_plan(
-    plan: &Plan,
-    version: &str,
-    options: &Options,
-    kai: &kai_v017::Installation,
-    context: &mut Context,
-) {
-    let found = if kai.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
-    context.out.talk(&format!("Cluster   Kubernetes {version} · {found}"));
-    let mut head = "REMOVE";
-    for (kind, names) in kai.going() {
-        say_names(head, &format!("{kind} "), &names, context);
-        head = "";
-    }
-    let mut head = "PLAN";
-    for group in Group::ALL {
-        let states: Vec<_> = plan.of(group).collect();
-        if states.is_empty() {
-            continue;
-        }
-        let names = group.names(states.iter().map(|entry| &entry.item));
-        let count = Outcome::of(states.iter().map(|entry| entry.state));
-        context.out.talk(&format!("{head:<9} {names}: {}", count.planned()));
-        head = "";
-    }
-    say_taken(plan, kai, context);
-    if options.components.contains(&Component::Daemons) {
-        context.out.talk(&format!("{:<9} image {}", "", clean(&options.image)));
-        if options.image == manifest::IMAGE {
-            context.out.warn(
-                "that image is not published yet: cargo xtask image builds it, --image-archive and --registry push it",
-            );
-        }
-    }
-    context.out.talk(&format!(
-        "{:<9} will not touch: other schedulers, existing pods, other namespaces",
-        ""
-    ));
-    if !kai.is_empty() {
-        let stays = "queues, PodGroups, pods, reservations, shards, kai-config and roles stay";
-        context.out.talk(&format!("{:<9} {stays}", ""));
-        let (name, home) = (adopted::NAME, clean(&options.namespace));
-        context.out.talk(&format!(
-            "{:<9} configmap/{name} in {home} keeps what goes and what changes",
-            ""
-        ));
-        context.out.talk(&format!("{:<9} the way back: kubectl kai install release", ""));
-    }
-}
-
-/// Says which workloads are grouped otherwise than by KAI, and what the drill cannot tell.
-fn say_drill(drill: &drill::Drill, context: &mut Context) {
-    context.out.talk(&format!("{:<9} {}", "DRILL", drill.summary()));
-    for (workload, what) in &drill.differ {
-        let what: Vec<String> = what.iter().cloned().collect();
-        say_names("", &format!("{workload}: "), &what, context);
-    }
-    let untried = "not tried: order, place and evictions   (DESIGN.md, differences Q and K)";
-    context.out.talk(&format!("{:<9} {untried}", ""));
-}
-
-/// Says what is taken over from whom.
-fn say_taken(plan: &Plan, kai: &kai_v017::Installation, context: &mut Context) {
-    let mut by_manager: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut releases = kai.releases();
-    for entry in &plan.entries {
-        let managers: Vec<_> = entry.managers.iter().map(|manager| clean(manager)).collect();
-        if !managers.is_empty() {
-            by_manager.entry(managers.join(", ")).or_default().push(entry.item.title());
-            releases.extend(entry.release.clone());
-        }
-    }
-    let mut head = "TAKE OVER";
-    for (manager, titles) in by_manager {
-        say_names(head, &format!("from {manager}: "), &titles, context);
-        head = "";
-    }
-    for (namespace, name) in releases {
-        let (namespace, name) = (clean(&namespace), clean(&name));
-        context.out.warn(&format!(
-            "Helm keeps its record of release {name}: helm upgrade needs it on the way back, and helm uninstall \
-             would remove what is ours; once you stay: kubectl delete secret -n {namespace} -l owner=helm,name={name}"
-        ));
-    }
-}
-
-/// Says names behind what they are, in as many lines as they need.
-fn say_names(head: &str, what: &str, names: &[String], context: &mut Context) {
-    const INDENT: usize = 10;
-    let width = context.out.columns().saturating_sub(INDENT).max(20);
-    let mut line = what.to_owned();
-    let mut head = head;
-    for (index, name) in names.iter().enumerate() {
-        let comma = if index + 1 < names.len() { "," } else { "" };
-        let word = format!("{name}{comma} ");
-        if line.len() > what.len() && line.chars().count() + word.trim_end().chars().count() > width
-        {
-            context.out.talk(format!("{head:<INDENT$}{line}").trim_end());
-            (line, head) = (" ".repeat(2), "");
-        }
-        line += &word;
-    }
-    context.out.talk(format!("{head:<INDENT$}{line}").trim_end());
-}
-
-/// Says what was or would be done, for programs.
-fn report(
-    plan: &Plan,
-    kai: &kai_v017::Installation,
-    drill: Option<&drill::Drill>,
-    dry: bool,
-    context: &mut Context,
-) -> Result<(), Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    match format {
-        Format::Table | Format::Wide => Ok(()),
-        Format::Name => plan
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.state, State::Create | State::Change))
-            .try_for_each(|entry| context.out.data(&entry.item.title())),
-        Format::Json
-        | Format::Yaml
-        | Format::JsonPath(_)
-        | Format::Csv
-        | Format::Columns(_)
-        | Format::Jq(_) => {
-            let ours = plan.entries.iter().map(|entry| {
-                let mut object = entry.item.reported(entry.state.word());
-                object["takenFrom"] = serde_json::json!(entry.managers);
-                object
-            });
-            let objects: Vec<_> = kai.reported().chain(ours).collect();
-            let mut report = serde_json::json!({ "dryRun": dry, "objects": objects });
-            if let Some(drill) = drill {
-                report["drill"] = drill.reported();
-            }
-            let report = format::headed("InstallReport", report);
-            format::report(&report, &format, &mut context.out).map(|_| ())
-        }
-    }
 }

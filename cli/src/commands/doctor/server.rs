@@ -7,9 +7,8 @@ use serde_json::Value;
 use super::facts::{Facts, Source, condition, each, place};
 use super::finding::{Level, Unread, Verdict};
 use crate::cluster::json::text;
+use crate::commands::install::{MINOR_MIN, minor};
 
-/// The oldest API server on which policies in CEL are served.
-const MINOR_MIN: u64 = 30;
 /// Sets how far clocks may be apart before leases and minimum run times go wrong.
 const SKEW_SECONDS: i64 = 5;
 /// A kubelet renews its Lease every ten seconds.
@@ -19,8 +18,7 @@ const NODE_LEASE_SECONDS: i64 = 60;
 pub(super) fn api_server(facts: &Facts) -> Result<Verdict, Unread> {
     let version = facts.version.as_ref().map_err(Clone::clone)?;
     let shown = text(&version["gitVersion"]);
-    let minor = text(&version["minor"]).trim_end_matches('+').parse::<u64>().unwrap_or(0);
-    if minor < MINOR_MIN {
+    if minor(version).is_none_or(|minor| minor < MINOR_MIN) {
         return Ok(Verdict::error(format!("the API server is {shown}; 1.{MINOR_MIN} is the oldest that serves what the scheduler needs"))
             .fix(format!("upgrade the control plane to 1.{MINOR_MIN} or later")));
     }

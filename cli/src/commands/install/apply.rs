@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::manifest::{self, Component, Group, Item, Options};
-use super::plan::{self, Entry, Plan, State};
+use super::plan::{self, Entry, Place, Plan, State};
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -103,7 +103,7 @@ pub async fn apply(
     let cluster = Cluster::given(client, &options.namespace);
     let items = manifest::items(options);
     ended(&cluster, &items, options.timeout, &mut |_| ()).await?;
-    let plan = plan::make(&cluster, items, options, |_| false).await?;
+    let plan = plan::make(&cluster, items, options, |_| Place::Open).await?;
     carry_out(&cluster, &plan, options, progress).await
 }
 

@@ -92,6 +92,11 @@ impl Found {
         }
     }
 
+    /// Tells whether an object is this one, and not another of its name.
+    pub(super) fn is_same(&self, live: &Value) -> bool {
+        live["metadata"]["uid"] == *self.uid
+    }
+
     pub(super) fn call(&self, verb: &'static str) -> Call<'_> {
         Call::new(verb, &self.resource).namespace(self.namespace.as_deref()).name(&self.name)
     }
@@ -135,6 +140,16 @@ impl Installation {
     /// Tells whether something of KAI acts on its own, so that nothing of ours may run beside it.
     pub(super) fn acts(&self) -> bool {
         !self.deployments.is_empty() || !self.webhooks.is_empty()
+    }
+
+    /// Tells whether the API server asks KAI before it takes an object.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.webhooks.is_empty()
+    }
+
+    /// Lists the Deployments of KAI, all of which go.
+    pub(super) fn deployments(&self) -> &[Found] {
+        &self.deployments
     }
 
     /// Tells whether an object of ours has the place of one that goes, and so is made anew.

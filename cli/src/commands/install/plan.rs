@@ -56,10 +56,29 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    fn new(item: Item, state: State) -> Self {
-        let managers = BTreeSet::new();
-        Self { item, state, before: None, managers, release: None, has_new_flags: false }
+    pub(super) fn new(item: Item, state: State) -> Self {
+        Self {
+            item,
+            state,
+            before: None,
+            managers: BTreeSet::new(),
+            release: None,
+            has_new_flags: false,
+        }
     }
+}
+
+/// Says what is in the place where an object of ours comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing, or ours, or what is taken over.
+    Open,
+    /// Nothing that is asked now answers as it would then: webhooks that go are in the way.
+    Guarded,
+    /// Something that goes before ours is made.
+    Taken,
+    /// A namespace that ends, and is gone before ours is made.
+    Ending,
 }
 
 /// An object of the installation that is there.
@@ -86,41 +105,106 @@ impl Plan {
     }
 }
 
-/// Finds out what has to happen; changes nothing. What stands where one of ours comes, and is `replaced`, goes before.
+/// Holds what comes with this run, so that nothing that stands on it can be tried before.
+#[derive(Debug, Default)]
+struct Fresh {
+    namespaces: BTreeSet<String>,
+    /// Kinds as RBAC names them, which is what their definitions are called.
+    kinds: BTreeSet<String>,
+}
+
+impl Fresh {
+    fn of(entries: &[Entry]) -> Self {
+        let made = |kind: &'static str| {
+            let of_kind = move |entry: &&Entry| {
+                entry.item.resource.kind == kind && entry.state == State::Create
+            };
+            entries.iter().filter(of_kind).map(|entry| entry.item.name().to_owned()).collect()
+        };
+        Self { namespaces: made("Namespace"), kinds: made("CustomResourceDefinition") }
+    }
+
+    fn carries(&self, item: &Item) -> bool {
+        item.namespace().is_some_and(|name| self.namespaces.contains(name))
+            || self.kinds.contains(&item.resource.in_rbac())
+    }
+}
+
+/// Finds out what has to happen; changes nothing.
 ///
 /// # Errors
-/// What the server refuses now it would refuse later: missing rights, fields of other owners.
+/// Refused now is what the server would refuse later: missing rights, fields of other owners, kinds that it does not
+/// serve, what a policy or quota of somebody else says.
 pub(super) async fn make(
     cluster: &Cluster,
     items: Vec<Item>,
     options: &Options,
-    replaced: impl Fn(&Item) -> bool,
+    place: impl Fn(&Item) -> Place,
 ) -> Result<Plan, Error> {
-    let replaced = &replaced;
-    let look = |item: Item| async move {
-        if replaced(&item) {
-            Ok(Entry::new(item, State::Create))
-        } else {
-            entry(cluster, item, options).await
-        }
+    let place = &place;
+    let is_ground = |item: &Item| {
+        matches!(item.resource.kind.as_str(), "Namespace" | "CustomResourceDefinition")
     };
-    let entries = stream::iter(items).map(look).buffered(CONCURRENCY).try_collect().await?;
+    let (ground, others): (Vec<_>, Vec<_>) = items.into_iter().partition(is_ground);
+    let nothing = &Fresh::default();
+    let look = |item: Item| async move {
+        let place = place(&item);
+        entry(cluster, item, options, place, nothing).await
+    };
+    let mut entries: Vec<Entry> =
+        stream::iter(ground).map(look).buffered(CONCURRENCY).try_collect().await?;
+    let fresh = &Fresh::of(&entries);
+    let look = |item: Item| async move {
+        let place = place(&item);
+        entry(cluster, item, options, place, fresh).await
+    };
+    let others: Vec<Entry> =
+        stream::iter(others).map(look).buffered(CONCURRENCY).try_collect().await?;
+    entries.extend(others);
+    entries.sort_by_key(|entry| Group::ALL.iter().position(|group| *group == entry.item.group));
     Ok(Plan { entries })
 }
 
-async fn entry(cluster: &Cluster, mut item: Item, options: &Options) -> Result<Entry, Error> {
+async fn entry(
+    cluster: &Cluster,
+    item: Item,
+    options: &Options,
+    place: Place,
+    fresh: &Fresh,
+) -> Result<Entry, Error> {
+    if matches!(place, Place::Taken | Place::Ending) {
+        if place == Place::Taken && !fresh.carries(&item) {
+            rehearse_anew(cluster, &item).await?;
+        }
+        return Ok(Entry::new(item, State::Create));
+    }
     let found = call(&item, "get");
     let live = cluster.get(&found).await.map_err(|e| cluster.explain(&found, &e))?;
     // What ends is gone by the time that ours is made: `ended` waits for it.
-    let Some(live) = live.filter(|live| !is_ending(live)) else {
+    let live = live.filter(|live| !is_ending(live));
+    let Some(live) = live else {
+        if place == Place::Open && !fresh.carries(&item) {
+            rehearse(cluster, &item, options).await?;
+        }
         return Ok(Entry::new(item, State::Create));
     };
     if item.is_kept() {
         return Ok(Entry::new(item, State::Kept));
     }
+    change(cluster, item, options, live).await
+}
+
+/// Has the API server try out a change.
+async fn change(
+    cluster: &Cluster,
+    mut item: Item,
+    options: &Options,
+    live: Value,
+) -> Result<Entry, Error> {
     item.respect_settings(&live);
     let mut managers = BTreeSet::new();
     let mut has_new_flags = false;
+    let forced = Options { force_conflicts: true, ..options.clone() };
     let mut dry =
         put(cluster, &item, &Options { force_conflicts: false, ..options.clone() }, true).await;
     if let Err(failure) = &dry
@@ -128,19 +212,44 @@ async fn entry(cluster: &Cluster, mut item: Item, options: &Options) -> Result<E
     {
         has_new_flags = is_about_flags(failure) && kai_podgrouper::installed_args(&live).is_some();
         if has_new_flags {
-            let forced = Options { force_conflicts: true, ..options.clone() };
             dry = put(cluster, &item, &forced, true).await;
         } else if options.force_conflicts {
             managers = managers_of(failure);
-            dry = put(cluster, &item, options, true).await;
+            dry = put(cluster, &item, &forced, true).await;
         }
     }
     let release = release(&live);
     let dry = dry.map_err(|e| refused(cluster, &item, release.as_ref(), &e))?;
-    let before = (!is_ours(&live)).then(|| live.clone());
+    let is_ours = is_ours(&live);
+    let before = (!is_ours).then(|| live.clone());
     let same = without_history(live) == without_history(dry);
     let state = if same { State::Unchanged } else { State::Change };
     Ok(Entry { item, state, before, managers, release, has_new_flags })
+}
+
+/// Has the API server try out an object that is missing.
+async fn rehearse(cluster: &Cluster, item: &Item, options: &Options) -> Result<(), Error> {
+    match put(cluster, item, options, true).await {
+        Ok(_) => Ok(()),
+        // Whoever may not bind every role is asked what the role gives, and that one comes with this run.
+        Err(failure)
+            if failure.code() == Some(404) && item.resource.kind.ends_with("RoleBinding") =>
+        {
+            Ok(())
+        }
+        // Webhooks of ours may be what this run repairs.
+        Err(failure) if item.is_kept() && failure.may_pass() => Ok(()),
+        Err(failure) => Err(refused(cluster, item, None, &failure)),
+    }
+}
+
+/// Has the API server try out an object whose name is still taken, which is what it finds last.
+async fn rehearse_anew(cluster: &Cluster, item: &Item) -> Result<(), Error> {
+    let call = call(item, "create");
+    match cluster.create(&call, &item.object, true).await {
+        Err(failure) if !failure.is_conflict() => Err(cluster.explain(&call, &failure)),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Tells whether an object was made by this installer or by our podgrouper.
@@ -227,6 +336,15 @@ pub(super) fn refused(
     let Failure::Refused(refusal) = failure else {
         return cluster.explain(&call(item, "patch"), failure);
     };
+    let is_unknown = ["the requested resource", "404 page not found"];
+    if refusal.code == 404 && is_unknown.iter().any(|words| refusal.message.contains(words)) {
+        let resource = &item.resource;
+        let what = format!("the API server does not serve {}", resource.in_rbac());
+        return Problem::new(number::KIND_NOT_SERVED, Exit::Refused, what)
+            .line(format!("of {}: it says: {}", resource.api_version(), refusal.message))
+            .line(format!("at {}", item.title()))
+            .into();
+    }
     if !is_field_conflict(failure) {
         return cluster.explain(&call(item, "patch"), failure);
     }

@@ -19,7 +19,7 @@ use super::adopted::{self, Fate, Kept, Record, Was, seal};
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::Present;
 use super::remove;
-use super::{apply, kai_v017, plan};
+use super::{apply, kai_v017, plan, tell};
 use crate::cluster::queue::count;
 use crate::cluster::{Cluster, Failure, escape};
 use crate::context::Context;
@@ -144,14 +144,14 @@ fn say_plan(switch: &Switch, context: &mut Context) {
     let mut head = "REMOVE";
     let ours = switch.ours.iter().rev().map(|present| &present.item);
     for (kind, names) in by_kind(ours) {
-        super::say_names(head, &format!("{kind} "), &names, context);
+        tell::say_names(head, &format!("{kind} "), &names, context);
         head = "";
     }
     for (fate, title) in [(Fate::Changed, "REVERT"), (Fate::Removed, "RESTORE")] {
         let mut head = title;
         let of = switch.kept.record.all.iter().filter(|was| was.fate == fate);
         for (kind, names) in by_kind(of.map(|was| &was.item)) {
-            super::say_names(head, &format!("{kind} "), &names, context);
+            tell::say_names(head, &format!("{kind} "), &names, context);
             head = "";
         }
     }

@@ -1,0 +1,158 @@
+//! Installing, removing and giving back before an API server that refuses what a test says.
+
+use clap::Parser;
+use kai_api::names::{label, value};
+use serde_json::json;
+
+use super::fake::{Fake, path};
+use super::manifest::{Group, Item, Options, items};
+use super::plan::{self, Place};
+use super::{Args, run};
+use crate::print::error::{Error, Exit};
+
+const SCHEDULER: &str = "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-scheduler-default";
+const OPERATOR: &str = "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-operator";
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// Runs `kubectl kai install` with these words.
+async fn install(fake: &std::sync::Arc<Fake>, line: &str) -> Result<Exit, Error> {
+    let words = std::iter::once("install").chain(line.split_whitespace());
+    let mut context = fake.context();
+    run(Line::parse_from(words).args, &mut context).await
+}
+
+fn of(kind: &str) -> impl Fn(&&Item) -> bool {
+    move |item| item.resource.kind == kind
+}
+
+/// Puts the operator of KAI in.
+fn put_operator(fake: &Fake) {
+    let metadata = json!({"name": "kai-operator", "namespace": "kai-scheduler"});
+    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata});
+    fake.put(OPERATOR, object);
+}
+
+/// Puts definitions of ours in that are established.
+fn put_definitions(fake: &Fake, all: &[Item]) {
+    for item in all.iter().filter(of("CustomResourceDefinition")) {
+        let mut object = item.object.clone();
+        object["status"]["conditions"] = json!([{"type": "Established", "status": "True"}]);
+        fake.put(&path(item), object);
+    }
+}
+
+async fn make(fake: &std::sync::Arc<Fake>) -> Result<plan::Plan, Error> {
+    let options = Options::default();
+    plan::make(&fake.cluster(), items(&options), &options, |_| Place::Open).await
+}
+
+/// Only what stands on a namespace or definition of the same run is not tried out.
+#[tokio::test]
+async fn what_is_missing_is_rehearsed_where_it_can_be() {
+    let fake = Fake::kind();
+    make(&fake).await.expect("nothing is refused");
+    for (word, is_asked) in [
+        ("validatingadmissionpolicies/kai-queues dry", true),
+        ("clusterroles/kai-scheduler dry", true),
+        ("namespaces/kai-scheduler dry", true),
+        ("deployments/kai-podgrouper dry", false),
+        ("queues/default-queue dry", false),
+    ] {
+        assert_eq!(!fake.asked(word).is_empty(), is_asked, "{word}");
+    }
+    assert!(fake.asked("PATCH").iter().all(|line| line.ends_with(" dry")));
+    let all = items(&Options::default());
+    let is_ground = |item: &&Item| item.group == Group::Crds || of("Namespace")(item);
+    fake.put_all(all.iter().filter(is_ground));
+    make(&fake).await.expect("nothing is refused");
+    for word in ["deployments/kai-podgrouper dry", "queues/default-queue dry"] {
+        assert!(!fake.asked(word).is_empty(), "{word}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_be_refused_is_refused_before_anything_changes() {
+    let unknown = "the server could not find the requested resource";
+    for (word, code, message, expect) in [
+        (
+            "validatingadmissionpolicies/",
+            404,
+            unknown,
+            "does not serve validatingadmissionpolicies",
+        ),
+        (
+            "clusterroles/kai-podgrouper dry",
+            403,
+            "clusterroles is forbidden: User \"ana\" cannot patch",
+            "administrator",
+        ),
+        (
+            "deployments/kai-scheduler-default dry",
+            403,
+            "admission webhook \"guard\" denied the request: no digest",
+            "no digest",
+        ),
+    ] {
+        let rule = move |line: &str| {
+            (line.starts_with("PATCH") && line.contains(word)).then_some((code, message))
+        };
+        let fake = Fake::new(rule);
+        let all = items(&Options::default());
+        fake.put_all(all.iter().filter(of("Namespace")));
+        put_operator(&fake);
+        let said = install(&fake, "--adopt -y --wait=false").await.expect_err(word).to_string();
+        assert!(said.contains(expect), "{word}: {said}");
+        let changed: Vec<String> =
+            ["PATCH", "DELETE", "POST"].iter().flat_map(|word| fake.asked(word)).collect();
+        assert!(changed.iter().all(|line| line.ends_with(" dry")), "{word}: {changed:?}");
+    }
+}
+
+/// The name of a Deployment of KAI is free only once that is gone: ours is tried out all the same.
+#[tokio::test]
+async fn what_takes_the_place_of_kai_is_rehearsed_too() {
+    let rule = |line: &str| {
+        line.starts_with("POST")
+            .then_some((403, "admission webhook \"guard\" denied the request: no digest"))
+    };
+    let fake = Fake::new(rule);
+    let all = items(&Options::default());
+    fake.put_all(all.iter().filter(of("Namespace")));
+    let labels = json!({label::MANAGED_BY: value::KAI_OPERATOR});
+    fake.put(SCHEDULER, json!({"metadata": {"name": "kai-scheduler-default", "namespace": "kai-scheduler", "labels": labels}}));
+    let said = install(&fake, "--adopt -y").await.expect_err("it is denied").to_string();
+    assert!(said.contains("no digest"), "{said}");
+    assert!(fake.get(SCHEDULER).is_some());
+}
+
+#[tokio::test]
+async fn whoever_took_kai_out_in_vain_is_told_that_nobody_schedules() {
+    let rule = |line: &str| {
+        let is_last = line.starts_with("PATCH") && line.ends_with("deployments/kai-podgrouper");
+        is_last.then_some((500, "etcd is full"))
+    };
+    let fake = Fake::new(rule);
+    let all = items(&Options::default());
+    fake.put_all(all.iter().filter(of("Namespace")));
+    put_operator(&fake);
+    put_definitions(&fake, &all);
+    for attempt in ["--adopt -y --wait=false", "-y --wait=false"] {
+        let error = install(&fake, attempt).await.expect_err("the API server fails");
+        assert!(fake.get(OPERATOR).is_none());
+        let said = error.to_string();
+        for part in [
+            "etcd is full",
+            "nobody schedules now",
+            "same command again",
+            "kubectl kai install release",
+        ] {
+            assert!(said.contains(part), "{attempt}: {part}: {said}");
+        }
+        assert_eq!(error.exit(), Exit::NoScheduler);
+    }
+}
