@@ -1206,7 +1206,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
         }
         &'kubectl-kai;install'= {
             cand --components 'Only these parts, comma-separated'
-            cand --image 'Container image of both daemons'
+            cand --image 'Container image of both daemons; what runs keeps its own, else it is the published one'
             cand --default-queue 'Queue to create below default-parent-queue; empty for none'
             cand --wait 'Wait until the daemons are ready'
             cand --timeout 'Longest wait, as 90s or 5m'
@@ -1254,7 +1254,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
         }
         &'kubectl-kai;install;apply'= {
             cand --components 'Only these parts, comma-separated'
-            cand --image 'Container image of both daemons'
+            cand --image 'Container image of both daemons; what runs keeps its own, else it is the published one'
             cand --default-queue 'Queue to create below default-parent-queue; empty for none'
             cand --wait 'Wait until the daemons are ready'
             cand --timeout 'Longest wait, as 90s or 5m'
@@ -1297,7 +1297,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
         }
         &'kubectl-kai;install;render'= {
             cand --components 'Only these parts, comma-separated'
-            cand --image 'Container image of both daemons'
+            cand --image 'Container image of both daemons; what runs keeps its own, else it is the published one'
             cand --default-queue 'Queue to create below default-parent-queue; empty for none'
             cand -n 'Namespace to work in'
             cand --namespace 'Namespace to work in'

@@ -1067,7 +1067,7 @@ rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that 
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'
 monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l image -d 'Container image of both daemons' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l image -d 'Container image of both daemons; what runs keeps its own, else it is the published one' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
 false\t''"
@@ -1113,7 +1113,7 @@ rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that 
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'
 monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image -d 'Container image of both daemons' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image -d 'Container image of both daemons; what runs keeps its own, else it is the published one' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
 false\t''"
@@ -1154,7 +1154,7 @@ rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that 
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'
 monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l image -d 'Container image of both daemons' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l image -d 'Container image of both daemons; what runs keeps its own, else it is the published one' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s n -l namespace -d 'Namespace to work in' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l context -d 'Kubeconfig context' -r -f

@@ -1200,7 +1200,7 @@ module completions {
     --components: string@"nu-complete kubectl-kai install components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
     --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
-    --image: string           # Container image of both daemons
+    --image: string           # Container image of both daemons; what runs keeps its own, else it is the published one
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --yes(-y)                 # Do not ask
     --dry-run                 # Show what would change, and change nothing
@@ -1250,7 +1250,7 @@ module completions {
     --components: string@"nu-complete kubectl-kai install apply components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
     --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
-    --image: string           # Container image of both daemons
+    --image: string           # Container image of both daemons; what runs keeps its own, else it is the published one
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --yes(-y)                 # Do not ask
     --dry-run                 # Show what would change, and change nothing
@@ -1296,7 +1296,7 @@ module completions {
     --components: string@"nu-complete kubectl-kai install render components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
     --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
-    --image: string           # Container image of both daemons
+    --image: string           # Container image of both daemons; what runs keeps its own, else it is the published one
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --namespace(-n): string   # Namespace to work in
     --all-namespaces(-A)      # All namespaces

@@ -1235,7 +1235,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
         }
         'kubectl-kai;install' {
             [CompletionResult]::new('--components', '--components', [CompletionResultType]::ParameterName, 'Only these parts, comma-separated')
-            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image of both daemons')
+            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image of both daemons; what runs keeps its own, else it is the published one')
             [CompletionResult]::new('--default-queue', '--default-queue', [CompletionResultType]::ParameterName, 'Queue to create below default-parent-queue; empty for none')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until the daemons are ready')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Longest wait, as 90s or 5m')
@@ -1284,7 +1284,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
         }
         'kubectl-kai;install;apply' {
             [CompletionResult]::new('--components', '--components', [CompletionResultType]::ParameterName, 'Only these parts, comma-separated')
-            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image of both daemons')
+            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image of both daemons; what runs keeps its own, else it is the published one')
             [CompletionResult]::new('--default-queue', '--default-queue', [CompletionResultType]::ParameterName, 'Queue to create below default-parent-queue; empty for none')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until the daemons are ready')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Longest wait, as 90s or 5m')
@@ -1328,7 +1328,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
         }
         'kubectl-kai;install;render' {
             [CompletionResult]::new('--components', '--components', [CompletionResultType]::ParameterName, 'Only these parts, comma-separated')
-            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image of both daemons')
+            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'Container image of both daemons; what runs keeps its own, else it is the published one')
             [CompletionResult]::new('--default-queue', '--default-queue', [CompletionResultType]::ParameterName, 'Queue to create below default-parent-queue; empty for none')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to work in')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace to work in')

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 pub use apply::{Outcome, Step, apply};
 pub use manifest::{Component, Group, Options, objects};
-pub(crate) use preflight::{MINOR_MIN, minor};
+pub(crate) use preflight::{MINOR_MIN, minor, namespace_flag};
 pub(crate) use status::holder;
 
 use crate::cluster::Cluster;
@@ -73,9 +73,9 @@ struct ObjectArgs {
     /// Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
     #[arg(long)]
     monitoring: bool,
-    /// Container image of both daemons
-    #[arg(long, value_name = "IMAGE", default_value = manifest::IMAGE)]
-    image: String,
+    /// Container image of both daemons; what runs keeps its own, else it is the published one
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
     /// Queue to create below default-parent-queue; empty for none
     #[arg(long, value_name = "NAME", default_value = kai_api::names::queue::DEFAULT)]
     default_queue: String,
@@ -139,7 +139,9 @@ impl ObjectArgs {
         if let Some(namespace) = &context.globals.namespace {
             options.namespace.clone_from(namespace);
         }
-        self.image.clone_into(&mut options.image);
+        if let Some(image) = &self.image {
+            options.image.clone_from(image);
+        }
         self.default_queue.clone_into(&mut options.default_queue);
         for (flag, name) in
             [("--namespace", &options.namespace), ("--default-queue", &options.default_queue)]
@@ -266,9 +268,6 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
 async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error> {
     let mut options = args.objects.options(context)?;
     let image = args.image()?;
-    if let Some(image) = &image {
-        options.image = image.name();
-    }
     options.wait = args.wait;
     // Whoever takes an installation over takes its objects over.
     options.force_conflicts = args.force_conflicts || args.adopt;
@@ -277,6 +276,15 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
     let cluster = context.cluster().await?;
     let version = preflight::version(&cluster).await?;
     apply::can_monitor(&cluster, &options).await?;
+    let kept = match (&image, &args.objects.image) {
+        (Some(image), _) => {
+            options.image = image.name();
+            None
+        }
+        (None, Some(_)) => None,
+        (None, None) => kept_image(&cluster, &options).await?,
+    };
+    options.image = kept.clone().unwrap_or(options.image);
     let items = manifest::items(&options);
     let found = kai_v017::find(&cluster, &options.namespace, &items).await?;
     if found.acts() && !args.adopt {
@@ -293,7 +301,17 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
     if let Some(image) = &image {
         context.out.talk(&format!("{:<9} {}", "", image.planned()));
     }
+    if kept.is_some() {
+        let stays = "that image runs now and stays; --image names another";
+        context.out.talk(&format!("{:<9} {stays}", ""));
+    }
     Ok(Intent { cluster, options, image, kai, plan, drill })
+}
+
+/// Finds the image that stays where the command line names none.
+async fn kept_image(cluster: &Cluster, options: &Options) -> Result<Option<String>, Error> {
+    let running = image::choice::running(cluster, &manifest::items(options)).await?;
+    image::choice::choose(&running)
 }
 
 /// Says what is in the place where an object of ours comes.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::finding::Unread;
 use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Resource, Select};
+use crate::commands::install::namespace_flag;
 
 /// Sets how many lists are read at once.
 const CONCURRENCY: usize = 8;
@@ -170,6 +171,11 @@ impl Facts {
         let lists = stream::iter(Source::ALL).map(read).buffer_unordered(CONCURRENCY);
         let lists = lists.collect().await;
         Self { now: Timestamp::now(), system: system.to_owned(), version, lists }
+    }
+
+    /// Gives the command line of `install`, for where the daemons are.
+    pub(super) fn install(&self, command: &str) -> String {
+        format!("kubectl kai install{command}{}", namespace_flag(&self.system))
     }
 
     /// Returns what was read, for tests and for what is given.

@@ -11,7 +11,6 @@ use super::finding::{Level, Unread, Verdict};
 use crate::cluster::json::text;
 use crate::commands::install::manifest::{self, Group, Options};
 
-const INSTALL: &str = "kubectl kai install";
 /// So many restarts of a daemon are more than an upgrade and a drain make.
 const RESTARTS_MAX: u64 = 3;
 
@@ -43,7 +42,7 @@ pub(super) fn definitions(facts: &Facts) -> Result<Verdict, Unread> {
         format!("definitions that are not as this program knows them: {count} of {}", wanted.len())
     };
     Ok(Verdict::of(wrong, level, bad, format!("{} of {} are there", wanted.len(), wanted.len()))
-        .fix(INSTALL))
+        .fix(facts.install("")))
 }
 
 /// Tells whether a definition serves every version, and in it every field of `spec` and `status`, of another.
@@ -77,7 +76,7 @@ pub(super) fn priority_classes(facts: &Facts) -> Result<Verdict, Unread> {
     });
     let bad =
         |count: usize| format!("priority classes that are not as submissions expect them: {count}");
-    Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "all 4 are there").fix(INSTALL))
+    Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "all 4 are there").fix(facts.install("")))
 }
 
 /// Policies that hold while the daemons are down.
@@ -94,7 +93,8 @@ pub(super) fn policies(facts: &Facts) -> Result<Verdict, Unread> {
             "{count} admission policies are missing: while the daemons are down, requests that can't be right are accepted"
         )
     };
-    Ok(Verdict::of(wrong, Level::Warning, bad, format!("{} are there", names.len())).fix(INSTALL))
+    Ok(Verdict::of(wrong, Level::Warning, bad, format!("{} are there", names.len()))
+        .fix(facts.install("")))
 }
 
 /// Deployments of the daemons have the replicas that they want.
@@ -118,7 +118,7 @@ pub(super) fn daemons(facts: &Facts) -> Result<Verdict, Unread> {
         bad,
         format!("{} Deployments have all replicas", ours.len()),
     )
-    .fix("kubectl kai install status   (it gives the reason)"))
+    .fix(format!("{}   (it gives the reason)", facts.install(" status"))))
 }
 
 fn ours(facts: &Facts) -> Result<Vec<&Value>, Unread> {
@@ -167,20 +167,15 @@ pub(super) fn restarts(facts: &Facts) -> Result<Verdict, Unread> {
 /// All daemons and this program are of one version.
 pub(super) fn versions(facts: &Facts) -> Result<Verdict, Unread> {
     let mine = env!("CARGO_PKG_VERSION");
-    let tags: BTreeMap<String, String> = ours(facts)?
+    // An image says nothing: it may be named by its digest, or by a tag of somebody's own.
+    let version = |deployment: &&Value| label_of(deployment, label::VERSION).to_owned();
+    let wrong: Vec<String> = ours(facts)?
         .into_iter()
-        .flat_map(|deployment| {
-            each(deployment, "/spec/template/spec/containers").map(|container| {
-                let image = text(&container["image"]);
-                let tag = image.rsplit_once(':').map_or("latest", |(_, tag)| tag);
-                (place(deployment), tag.trim_start_matches('v').to_owned())
-            })
+        .filter(|deployment| version(deployment) != mine)
+        .map(|deployment| match version(&deployment).as_str() {
+            "" => format!("{} does not say its version", place(deployment)),
+            other => format!("{} is of version {other}, kubectl kai is {mine}", place(deployment)),
         })
-        .collect();
-    let wrong: Vec<String> = tags
-        .iter()
-        .filter(|(_, tag)| tag.as_str() != mine)
-        .map(|(name, tag)| format!("{name} runs {tag}, kubectl kai is {mine}"))
         .collect();
     let bad = |count: usize| format!("Deployments of another version than this program: {count}");
     Ok(Verdict::of(
@@ -189,7 +184,7 @@ pub(super) fn versions(facts: &Facts) -> Result<Verdict, Unread> {
         bad,
         format!("kubectl kai is {mine}, and so is what it installed"),
     )
-    .fix("kubectl kai install   (or take the program of the cluster's version)"))
+    .fix(format!("{}   (or take the program of the cluster's version)", facts.install(""))))
 }
 
 /// No second scheduler answers to the same name.
@@ -211,13 +206,18 @@ pub(super) fn one_scheduler(facts: &Facts) -> Result<Verdict, Unread> {
         return Ok(Verdict::ok("no other scheduler of this name is installed"));
     }
     if is_ours_too {
-        return Ok(Verdict::error("KAI v0.17 and this scheduler are both installed: each undoes what the other binds")
-            .shown_by(kai)
-            .fix("kubectl kai install --adopt   (takes KAI's daemons away; queues, PodGroups and pods stay)"));
+        return Ok(Verdict::error(
+            "KAI v0.17 and this scheduler are both installed: each undoes what the other binds",
+        )
+        .shown_by(kai)
+        .fix(format!(
+            "{} --adopt   (takes KAI's daemons away; queues, PodGroups and pods stay)",
+            facts.install("")
+        )));
     }
     Ok(Verdict::warning("the scheduler is KAI v0.17's own; some answers of this program need ours")
         .shown_by(kai)
-        .fix("kubectl kai install --adopt"))
+        .fix(format!("{} --adopt", facts.install(""))))
 }
 
 /// Every node is in the partition of one shard.

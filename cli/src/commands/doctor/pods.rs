@@ -68,7 +68,8 @@ pub(super) fn unseen(facts: &Facts) -> Result<Verdict, Unread> {
     };
     Ok(Verdict::of(wrong, Level::Error, bad, "the scheduler has answered every waiting pod").fix(
         format!(
-            "kubectl kai install status; kubectl logs -n {} -l app=kai-scheduler-default",
+            "{}; kubectl logs -n {} -l app=kai-scheduler-default",
+            facts.install(" status"),
             facts.system
         ),
     ))

@@ -100,7 +100,8 @@ pub(super) fn leaders(facts: &Facts) -> Result<Verdict, Unread> {
         format!("daemons without a leader (nothing is decided meanwhile): {count} of 2")
     };
     Ok(Verdict::of(wrong, Level::Error, bad, format!("led: {}", held.join(", "))).fix(format!(
-        "kubectl kai install status; kubectl logs -n {} deploy/kai-podgrouper",
+        "{}; kubectl logs -n {} deploy/kai-podgrouper",
+        facts.install(" status"),
         facts.system
     )))
 }

@@ -92,8 +92,10 @@ pub(super) fn unreserved(facts: &Facts) -> Result<Verdict, Unread> {
             "shared GPUs that nobody holds (the device plugin may give them to others): {count}"
         )
     };
-    Ok(Verdict::of(wrong, Level::Error, bad, "every shared GPU is reserved")
-        .fix("the scheduler ends such pods by itself while it runs: kubectl kai install status"))
+    Ok(Verdict::of(wrong, Level::Error, bad, "every shared GPU is reserved").fix(format!(
+        "the scheduler ends such pods by itself while it runs: {}",
+        facts.install(" status")
+    )))
 }
 
 /// Shares whose memory nobody limits.

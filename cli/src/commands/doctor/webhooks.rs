@@ -22,7 +22,7 @@ pub(super) fn registered(facts: &Facts) -> Result<Verdict, Unread> {
     let ours = ours(facts)?;
     if ours.is_empty() {
         return Ok(Verdict::warning("no webhook is registered: shares of GPUs are not completed, and wrong queues are found late")
-            .fix("kubectl kai install status   (the podgrouper registers them once it runs)"));
+            .fix(format!("{}   (the podgrouper registers them once it runs)", facts.install(" status"))));
     }
     let slices = facts.list(Source::EndpointSlices)?;
     let has_ready = |service: &str| {
@@ -105,5 +105,5 @@ pub(super) fn timeouts(facts: &Facts) -> Result<Verdict, Unread> {
         bad,
         format!("none waits longer than {SECONDS_MAX}s"),
     )
-    .fix("kubectl kai install   (it sets their time limits)"))
+    .fix(format!("{}   (it sets their time limits)", facts.install(""))))
 }

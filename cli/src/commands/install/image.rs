@@ -2,6 +2,8 @@
 //!
 //! The archive is an OCI layout in a tar, which `cargo xtask image` and `docker save` write.
 
+pub(super) mod choice;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;

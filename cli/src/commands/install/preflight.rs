@@ -40,7 +40,7 @@ fn supported(version: &Value) -> Result<String, Error> {
 }
 
 /// Gives the flag that names a namespace, where it is not the usual one.
-pub(super) fn namespace_flag(here: &str) -> String {
+pub(crate) fn namespace_flag(here: &str) -> String {
     match here {
         namespace::SYSTEM => String::new(),
         here if manifest::is_name(here) => format!(" -n {here}"),

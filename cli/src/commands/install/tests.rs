@@ -156,3 +156,26 @@ async fn whoever_took_kai_out_in_vain_is_told_that_nobody_schedules() {
         assert_eq!(error.exit(), Exit::NoScheduler);
     }
 }
+
+/// A second run took away the image that the first had pushed, and with it the scheduler.
+#[tokio::test]
+async fn a_repair_leaves_the_image_that_runs() {
+    const OWN: &str = "registry.example/kai@sha256:3f2a";
+    let image = |fake: &Fake| {
+        let live = fake.get(SCHEDULER).expect("it is there");
+        live["spec"]["template"]["spec"]["containers"][0]["image"].clone()
+    };
+    let fake = Fake::kind();
+    let all = items(&Options { image: OWN.to_owned(), ..Options::default() });
+    fake.put_all(all.iter());
+    put_definitions(&fake, &all);
+    install(&fake, "-y --wait=false").await.expect("nothing is refused");
+    assert_eq!(image(&fake), OWN);
+    install(&fake, "-y --wait=false --image other").await.expect("nothing is refused");
+    assert_eq!(image(&fake), "other");
+    let mut live = fake.get(SCHEDULER).expect("it is there");
+    live["metadata"]["labels"][label::VERSION] = json!("0.0.9");
+    fake.put(SCHEDULER, live);
+    let error = install(&fake, "-y").await.expect_err("nobody knows which image");
+    assert_eq!(error.exit(), Exit::Usage);
+}
