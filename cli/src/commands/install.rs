@@ -290,6 +290,7 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
     if found.acts() && !args.adopt {
         return Err(kai_v017::refusal(&found));
     }
+    is_alone(&cluster, &items, &options, &found).await?;
     let kai = if args.adopt { found } else { kai_v017::Installation::default() };
     let ending = ending(&cluster, &items, &options, args.dry_run, context).await?;
     let plan = plan::make(&cluster, items, &options, |item| place(item, &kai, &ending)).await?;
@@ -312,6 +313,23 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
 async fn kept_image(cluster: &Cluster, options: &Options) -> Result<Option<String>, Error> {
     let running = image::choice::running(cluster, &manifest::items(options)).await?;
     image::choice::choose(&running)
+}
+
+/// Checks that nothing of ours runs in another namespace, and that nobody else works in this one.
+async fn is_alone(
+    cluster: &Cluster,
+    items: &[manifest::Item],
+    options: &Options,
+    kai: &kai_v017::Installation,
+) -> Result<(), Error> {
+    let here = options.namespace.as_str();
+    if !items.iter().any(|item| item.namespace().is_some()) {
+        return Ok(());
+    }
+    if let Some(home) = preflight::elsewhere(cluster, here).await? {
+        return Err(preflight::second(&home, here));
+    }
+    if kai.is_in(here) { Ok(()) } else { preflight::is_free(cluster, items, here).await }
 }
 
 /// Says what is in the place where an object of ours comes.

@@ -19,6 +19,7 @@ async fn what_others_use_stays_and_the_rest_goes() -> Result<()> {
     let Some(bench) = Bench::start().await? else { return Ok(()) };
     bench.kai("install apply -y --wait=false")?.expect(0, &[]);
     bench.kai("install release -y")?.expect(0, &["nothing of KAI was taken over"]);
+    from_another_namespace(&bench).await?;
     dry_run(&bench).await?;
     what_may_not_be_read_may_be_in_use(&bench).await?;
     let group = json!({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
@@ -45,6 +46,20 @@ async fn what_others_use_stays_and_the_rest_goes() -> Result<()> {
         bench.wait_until_gone(&format!("{NAMESPACES}/{namespace}")).await?;
     }
     nothing_is_left(&bench).await
+}
+
+/// Roles, policies and webhooks are the cluster's: what runs elsewhere keeps them.
+async fn from_another_namespace(bench: &Bench) -> Result<()> {
+    bench
+        .kai("install apply -y --wait=false -n other")?
+        .expect(9, &["installed already, in namespace kai-scheduler"]);
+    for command in ["remove", "release"] {
+        let line = format!("install {command} -y -n other");
+        let way = format!("kubectl kai install {command} -n kai-scheduler");
+        bench.kai(&line)?.expect(9, &["the scheduler runs in namespace kai-scheduler", &way]);
+    }
+    assert_eq!(bench.names(DEPLOYMENTS).await?.len(), 2);
+    Ok(())
 }
 
 async fn dry_run(bench: &Bench) -> Result<()> {

@@ -142,6 +142,11 @@ impl Installation {
         !self.deployments.is_empty() || !self.webhooks.is_empty()
     }
 
+    /// Tells whether KAI lives in a namespace.
+    pub(super) fn is_in(&self, namespace: &str) -> bool {
+        self.deployments.iter().any(|found| found.namespace.as_deref() == Some(namespace))
+    }
+
     /// Tells whether the API server asks KAI before it takes an object.
     pub(super) fn is_asked(&self) -> bool {
         !self.webhooks.is_empty()

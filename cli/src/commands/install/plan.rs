@@ -6,7 +6,7 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::{Method, Request, header};
 use kai_api::names::{component, label, value};
 use kube::client::Body;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::manifest::{Group, Item, Options};
 use crate::cluster::{Call, Cluster, Failure};
@@ -15,6 +15,12 @@ use crate::print::output::clean;
 
 /// Sets how many questions are asked at once.
 const CONCURRENCY: usize = 8;
+/// Says on a namespace whether an installation made it, or found it: only what was made is removed.
+const ORIGIN: &str = "kai.scheduler/namespace-was";
+/// The value of [`ORIGIN`] where there was none.
+const MISSING: &str = "missing";
+/// The value of [`ORIGIN`] where there was one of somebody else.
+pub(super) const THERE: &str = "there";
 
 /// Says what has to happen to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +173,7 @@ pub(super) async fn make(
 
 async fn entry(
     cluster: &Cluster,
-    item: Item,
+    mut item: Item,
     options: &Options,
     place: Place,
     fresh: &Fresh,
@@ -182,6 +188,9 @@ async fn entry(
     let live = cluster.get(&found).await.map_err(|e| cluster.explain(&found, &e))?;
     // What ends is gone by the time that ours is made: `ended` waits for it.
     let live = live.filter(|live| !is_ending(live));
+    if item.resource.kind == "Namespace" {
+        mark(&mut item, live.as_ref());
+    }
     let Some(live) = live else {
         if place == Place::Open && !fresh.carries(&item) {
             rehearse(cluster, &item, options).await?;
@@ -250,6 +259,25 @@ async fn rehearse_anew(cluster: &Cluster, item: &Item) -> Result<(), Error> {
         Err(failure) if !failure.is_conflict() => Err(cluster.explain(&call, &failure)),
         Ok(_) | Err(_) => Ok(()),
     }
+}
+
+/// Writes on a namespace whether there was one before ours. Where one of ours says nothing, an earlier version made it
+/// or found it.
+fn mark(item: &mut Item, live: Option<&Value>) {
+    let was = match live {
+        None => MISSING,
+        Some(live) => match origin(live) {
+            Some(known) => known,
+            None if is_ours(live) => return,
+            None => THERE,
+        },
+    };
+    item.object["metadata"]["annotations"][ORIGIN] = json!(was);
+}
+
+/// Says whether a namespace was there before an installation.
+pub(super) fn origin(namespace: &Value) -> Option<&str> {
+    namespace["metadata"]["annotations"][ORIGIN].as_str()
 }
 
 /// Tells whether an object was made by this installer or by our podgrouper.

@@ -19,7 +19,7 @@ use super::adopted::{self, Fate, Kept, Record, Was, seal};
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::Present;
 use super::remove;
-use super::{apply, kai_v017, plan, tell};
+use super::{apply, kai_v017, plan, preflight, tell};
 use crate::cluster::queue::count;
 use crate::cluster::{Cluster, Failure, escape};
 use crate::context::Context;
@@ -69,6 +69,9 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     options.timeout =
         crate::print::duration::parse("--timeout", &args.timeout)?.unwrap_or(Duration::MAX);
     let cluster = context.cluster().await?;
+    if let Some(home) = preflight::elsewhere(&cluster, &options.namespace).await? {
+        return Err(preflight::other_home(&home, &options.namespace, "release"));
+    }
     let found = adopted::read(&cluster, &options.namespace).await?;
     let mut ours = remove::ours(&cluster, &options).await?;
     let Some(kept) = found else {

@@ -5,10 +5,10 @@ mod used;
 use kai_api::names::{SCHEDULER_NAME, component, label, lease, value};
 use serde_json::{Value, json};
 
-use super::adopted;
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::{self, Present};
 use super::status::first;
+use super::{adopted, preflight};
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::context::Context;
@@ -50,6 +50,8 @@ struct Findings {
     foreign: Vec<Item>,
     /// Holds what others use, and by whom it is used.
     used: Vec<(Item, Users)>,
+    /// Holds namespaces that were there before ours came.
+    older: Vec<Item>,
 }
 
 /// Removes what the installer has made, last things first.
@@ -63,6 +65,9 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         options.components.retain(|component| *component != Component::Crds);
     }
     let cluster = context.cluster().await?;
+    if let Some(home) = preflight::elsewhere(&cluster, &options.namespace).await? {
+        return Err(preflight::other_home(&home, &options.namespace, "remove"));
+    }
     let found = find(&cluster, &options, &args).await?;
     say_staying(&found, &args, context);
     if found.present.is_empty() {
@@ -139,6 +144,9 @@ fn say_staying(found: &Findings, args: &Args, context: &mut Context) {
         };
         context.out.warn(&format!("{} {stays}", first(&titles)));
     }
+    for item in &found.older {
+        context.out.warn(&format!("{} was there before this installation and stays", item.title()));
+    }
     for (item, users) in &found.used {
         let title = item.title();
         let text = if users.known.is_empty() {
@@ -185,8 +193,13 @@ async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findi
             found.foreign.push(item);
             continue;
         }
+        let origin = plan::origin(&live);
+        if item.resource.kind == "Namespace" && origin == Some(plan::THERE) {
+            found.older.push(item);
+            continue;
+        }
         let users = match item.resource.kind.as_str() {
-            "Namespace" => used::in_namespace(cluster, item.name()).await?,
+            "Namespace" => used::in_namespace(cluster, item.name(), origin.is_none()).await?,
             "PriorityClass" => classes.get(item.name()).cloned().unwrap_or_default(),
             _ => Users::default(),
         };

@@ -2,15 +2,16 @@
 
 use clap::Parser;
 use kai_api::names::{label, value};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fake::{Fake, path};
 use super::manifest::{Group, Item, Options, items};
 use super::plan::{self, Place};
-use super::{Args, run};
+use super::{Args, preflight, run};
 use crate::print::error::{Error, Exit};
 
 const SCHEDULER: &str = "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-scheduler-default";
+const BINDING: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/kai-scheduler";
 const OPERATOR: &str = "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-operator";
 
 #[derive(Debug, Parser)]
@@ -178,4 +179,107 @@ async fn a_repair_leaves_the_image_that_runs() {
     fake.put(SCHEDULER, live);
     let error = install(&fake, "-y").await.expect_err("nobody knows which image");
     assert_eq!(error.exit(), Exit::Usage);
+}
+
+/// An installation in a second namespace would take the rights of the first.
+#[tokio::test]
+async fn nothing_cluster_wide_is_touched_from_another_namespace() {
+    let fake = Fake::kind();
+    let all = items(&Options::default());
+    fake.put_all(all.iter());
+    let here = preflight::elsewhere(&fake.cluster(), "kai-scheduler").await.expect("it is read");
+    assert_eq!(here, None);
+    let mut context = fake.context();
+    context.globals.namespace = Some("team-a".to_owned());
+    for (line, expect) in [
+        ("--adopt -y", "the scheduler is installed already, in namespace kai-scheduler"),
+        ("remove -y", "kubectl kai install remove -n kai-scheduler"),
+        ("release -y", "kubectl kai install release -n kai-scheduler"),
+    ] {
+        let words = std::iter::once("install").chain(line.split_whitespace());
+        let done = run(Line::parse_from(words).args, &mut context).await;
+        let said = done.expect_err(line).to_string();
+        assert!(said.contains(expect), "{line}: {said}");
+    }
+    assert!(fake.asked("DELETE").is_empty());
+    // Labels that any tenant may write say nothing.
+    let mut copy = fake.get(SCHEDULER).expect("it is there");
+    copy["metadata"]["namespace"] = json!("evil");
+    fake.put("/apis/apps/v1/namespaces/evil/deployments/kai-scheduler-default", copy);
+    let here = preflight::elsewhere(&fake.cluster(), "kai-scheduler").await.expect("it is read");
+    assert_eq!(here, None);
+    assert!(fake.get(BINDING).is_some());
+}
+
+#[tokio::test]
+async fn a_namespace_that_others_work_in_is_not_taken() {
+    let fake = Fake::kind();
+    fake.put("/api/v1/namespaces/team-a", json!({"metadata": {"name": "team-a"}}));
+    let options = Options { namespace: "team-a".to_owned(), ..Options::default() };
+    let all = items(&options);
+    let free = |fake: &std::sync::Arc<Fake>| {
+        let cluster = fake.cluster();
+        let all = all.clone();
+        async move { preflight::is_free(&cluster, &all, "team-a").await }
+    };
+    free(&fake).await.expect("it is empty");
+    fake.put("/api/v1/namespaces/team-a/pods/web", json!({"metadata": {"name": "web"}}));
+    let said = free(&fake).await.expect_err("somebody works there").to_string();
+    assert!(said.contains("namespace team-a has pods that are not the scheduler's"), "{said}");
+    let ours = json!({label::PART_OF: value::PRODUCT});
+    fake.put("/api/v1/namespaces/team-a", json!({"metadata": {"name": "team-a", "labels": ours}}));
+    free(&fake).await.expect("it is ours");
+}
+
+/// Only what an installation made goes with it.
+#[tokio::test]
+async fn a_namespace_says_whether_it_was_there_before() {
+    let was = |plan: &plan::Plan| {
+        let entry = plan.entries.iter().find(|entry| entry.item.name() == "kai-scale-adjust");
+        plan::origin(&entry.expect("it is one of ours").item.object).map(str::to_owned)
+    };
+    let path = "/api/v1/namespaces/kai-scale-adjust";
+    let fake = Fake::kind();
+    assert_eq!(was(&make(&fake).await.expect("a plan")).as_deref(), Some("missing"));
+    fake.put(path, json!({"metadata": {"name": "kai-scale-adjust"}}));
+    let plan = make(&fake).await.expect("a plan");
+    assert_eq!(was(&plan).as_deref(), Some("there"));
+    // What was written once stays, and who installed before that is not known.
+    let labels = json!({label::MANAGED_BY: value::INSTALLER});
+    for (annotations, expect) in [
+        (json!({"kai.scheduler/namespace-was": "there"}), Some("there")),
+        (json!({"kai.scheduler/namespace-was": "missing"}), Some("missing")),
+        (Value::Null, None),
+    ] {
+        let metadata =
+            json!({"name": "kai-scale-adjust", "labels": labels, "annotations": annotations});
+        fake.put(path, json!({"metadata": metadata}));
+        assert_eq!(was(&make(&fake).await.expect("a plan")).as_deref(), expect);
+    }
+}
+
+/// The namespaces of others stay whatever is asked, and those of nobody knows whom where a person left something there.
+#[tokio::test]
+async fn a_namespace_of_others_is_not_removed() {
+    let fake = Fake::kind();
+    let all = items(&Options::default());
+    fake.put_all(all.iter());
+    for (name, was) in [("kai-scheduler", "there"), ("kai-resource-reservation", "missing")] {
+        let path = format!("/api/v1/namespaces/{name}");
+        let mut namespace = fake.get(&path).expect("it is there");
+        namespace["metadata"]["annotations"]["kai.scheduler/namespace-was"] = json!(was);
+        fake.put(&path, namespace);
+    }
+    for name in ["kai-resource-reservation", "kai-scale-adjust"] {
+        let role = json!({"metadata": {"name": "mine", "namespace": name}});
+        let roles = format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{name}/roles/mine");
+        fake.put(&roles, role);
+    }
+    install(&fake, "remove -y").await.expect("it is removed");
+    for (name, stays) in
+        [("kai-scheduler", true), ("kai-resource-reservation", false), ("kai-scale-adjust", true)]
+    {
+        let left = fake.get(&format!("/api/v1/namespaces/{name}")).is_some();
+        assert_eq!(left, stays, "{name}");
+    }
 }

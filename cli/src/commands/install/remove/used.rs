@@ -39,13 +39,25 @@ const HELD: [(&str, &str, &str); 11] = [
     ("batch/v1", "CronJob", "cronjobs"),
     ("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups"),
 ];
+/// Kinds that tell of somebody else's namespace where nothing says who made it: what only a person puts there.
+const KEPT: [(&str, &str, &str); 4] = [
+    ("rbac.authorization.k8s.io/v1", "Role", "roles"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"),
+    ("networking.k8s.io/v1", "Ingress", "ingresses"),
+    ("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"),
+];
 /// The certificates that the controller manager puts into every namespace.
 const ROOT_CERTIFICATES: &str = "kube-root-ca.crt";
 
-/// Objects of others in a namespace.
-pub(super) async fn in_namespace(cluster: &Cluster, namespace: &str) -> Result<Users, Error> {
+/// Objects of others in a namespace; of more kinds where it is not known who made the namespace.
+pub(super) async fn in_namespace(
+    cluster: &Cluster,
+    namespace: &str,
+    is_unsure: bool,
+) -> Result<Users, Error> {
     let mut users = Users::default();
-    for (api_version, kind, plural) in HELD {
+    let more = KEPT.iter().filter(|_| is_unsure);
+    for (api_version, kind, plural) in HELD.iter().chain(more).copied() {
         let resource = Resource::new(api_version, kind, plural);
         let call = Call::new("list", &resource).namespace(Some(namespace));
         match others(cluster, &call).await {
