@@ -11,6 +11,7 @@ mod drill;
 mod fake;
 mod image;
 mod kai_v017;
+mod known;
 pub(crate) mod manifest;
 mod plan;
 mod preflight;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use apply::{Outcome, Step, apply};
+pub(crate) use known::is_name_of_kai;
 pub use manifest::{Component, Group, Options, objects};
 pub(crate) use preflight::{MINOR_MIN, minor, namespace_flag};
 pub(crate) use status::holder;
@@ -287,6 +289,9 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
     options.image = kept.clone().unwrap_or(options.image);
     let items = manifest::items(&options);
     let found = kai_v017::find(&cluster, &options.namespace, &items).await?;
+    if let Some(strange) = found.strange() {
+        context.out.warn(&strange);
+    }
     if found.acts() && !args.adopt {
         return Err(kai_v017::refusal(&found));
     }

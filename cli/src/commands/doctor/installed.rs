@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::facts::{Facts, Source, condition, each, label as label_of, place};
 use super::finding::{Level, Unread, Verdict};
 use crate::cluster::json::text;
+use crate::commands::install::is_name_of_kai;
 use crate::commands::install::manifest::{self, Group, Options};
 
 /// So many restarts of a daemon are more than an upgrade and a drain make.
@@ -194,7 +195,8 @@ pub(super) fn one_scheduler(facts: &Facts) -> Result<Verdict, Unread> {
         .iter()
         .filter(|found| {
             let managed = label_of(found, label::MANAGED_BY) == value::KAI_OPERATOR;
-            managed || found["metadata"]["name"] == "kai-operator"
+            let name = text(&found["metadata"]["name"]);
+            (managed && is_name_of_kai(name)) || name == "kai-operator"
         })
         .map(place)
         .collect();

@@ -3,7 +3,6 @@
 //! It is a `ConfigMap` beside the daemons: titles to be read, and the objects as they were, compressed. A seal says that
 //! nobody else wrote it: see `seal.rs`.
 
-mod known;
 pub(super) mod seal;
 
 use std::io::{self, Read as _, Write as _};
@@ -14,13 +13,13 @@ use kai_api::names::{label, value};
 use serde_json::{Value, json};
 
 use super::kai_v017::{self, Installation};
-use super::manifest::{self, Group, Item, Options};
+use super::known::Known;
+use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::{self, Entry, Plan, Present, State};
 use super::status::first;
 use crate::cluster::{Call, Cluster, Resource};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
-use known::Known;
 
 /// Names the `ConfigMap`.
 pub(super) const NAME: &str = "kai-adopted";
@@ -74,6 +73,18 @@ impl Was {
         self.item.resource == item.resource
             && self.item.namespace() == item.namespace()
             && self.item.name() == item.name()
+    }
+
+    /// Tells whether KAI has such an object, and it can have had this fate; `ours` may have been KAI's before.
+    fn is_of_kai(&self, known: &Known, ours: &[Item]) -> bool {
+        let item = &self.item;
+        match self.fate {
+            Fate::Removed => known.is_made_by_kai(&item.resource, item.namespace(), item.name()),
+            // The definitions stay as they are.
+            Fate::Changed => ours.iter().any(|one| one.group != Group::Crds && self.is(one)),
+            // Nothing but its owners is ever written, and only where it is.
+            Fate::Disowned => ours.iter().any(|one| one.resource == item.resource),
+        }
     }
 
     /// Gives the place in the order in which objects are given back: rights first, questions of the API server last.
@@ -132,8 +143,11 @@ impl Record {
     }
 
     /// Lists what KAI v0.17 does not install.
-    fn strange(&self, known: &Known) -> Vec<String> {
-        self.all.iter().filter(|was| !known.has(was)).map(Was::title).collect()
+    async fn strange(&self, cluster: &Cluster, namespace: &str) -> Result<Vec<String>, Error> {
+        let known = Known::read(cluster, namespace).await?;
+        let ours = ours(namespace);
+        let strange = self.all.iter().filter(|was| !was.is_of_kai(&known, &ours));
+        Ok(strange.map(Was::title).collect())
     }
 
     fn add(&mut self, object: &Value, fate: Fate) {
@@ -198,6 +212,13 @@ impl Record {
     }
 }
 
+/// Lists what is ours, monitoring included.
+fn ours(namespace: &str) -> Vec<Item> {
+    let mut options = Options { namespace: namespace.to_owned(), ..Options::default() };
+    options.components.push(Component::Monitoring);
+    manifest::items(&options)
+}
+
 /// Reads an object anew, and whose its fields are; what was read of it before if it went meanwhile.
 async fn whole(cluster: &Cluster, call: &Call<'_>, before: &Value) -> Result<Value, Error> {
     let live = cluster.whole(call).await.map_err(|e| cluster.explain(call, &e))?;
@@ -230,7 +251,7 @@ pub(super) async fn read(cluster: &Cluster, namespace: &str) -> Result<Option<Ke
         let line = format!("{OBJECTS} in it holds the objects of KAI that were taken over");
         return Err(foreign(namespace, line));
     };
-    let strange = record.strange(&Known::read(cluster, namespace).await?);
+    let strange = record.strange(cluster, namespace).await?;
     if !strange.is_empty() {
         let line = format!("KAI v0.17 installs no {}", clean(&first(&strange)));
         return Err(foreign(namespace, line));
@@ -261,7 +282,7 @@ pub(super) async fn keep(
     plan: &Plan,
     options: &Options,
 ) -> Result<(), Error> {
-    let strange = record.strange(&Known::read(cluster, &options.namespace).await?);
+    let strange = record.strange(cluster, &options.namespace).await?;
     if !strange.is_empty() {
         let what = "what runs is not KAI v0.17, and could not be given back; nothing was changed";
         return Err(Problem::new(number::EXISTS, Exit::Conflict, what)
@@ -378,5 +399,51 @@ mod tests {
         let [first, second] = joined.all.as_slice() else { panic!("{joined:?}") };
         assert_eq!(kai_v017::owners(&first.item.object).count(), 1);
         assert_eq!(second.item.name(), "b");
+    }
+
+    /// Reads `REMOVED apps/v1 Deployment NAMESPACE/NAME`.
+    fn was(line: &str) -> Was {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [fate, version, kind, place] = words.as_slice() else { panic!("{line}") };
+        let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+        let mut object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": name}});
+        if !namespace.is_empty() {
+            object["metadata"]["namespace"] = json!(namespace);
+        }
+        let fate = Fate::ALL.iter().find(|(_, word)| word == fate).expect("a fate").0;
+        Was::new(&object, fate).expect("a kind in the table")
+    }
+
+    #[test]
+    fn only_what_kai_installs_is_known() {
+        let config = json!({"spec": {"namespace": "theirs", "global": {"schedulerName": "mine"}}});
+        let known = Known::new("here", &config);
+        let ours = ours("here");
+        for (line, is_known) in [
+            ("removed apps/v1 Deployment theirs/kai-operator", true),
+            ("removed apps/v1 Deployment here/mine-pool-a", true),
+            ("removed apps/v1 Deployment here/kai-scheduler-default", false),
+            ("removed apps/v1 Deployment kube-system/binder", false),
+            ("removed apps/v1 Deployment here/miner", false),
+            ("changed apps/v1 Deployment here/binder", false),
+            ("removed apps/v2 Deployment here/binder", false),
+            ("removed discovery.k8s.io/v1 EndpointSlice here/mine-a-leader", true),
+            ("removed v1 Secret here/binder", false),
+            (
+                "removed admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutating-kai-admission",
+                true,
+            ),
+            ("removed admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mine", false),
+            ("changed rbac.authorization.k8s.io/v1 ClusterRole kai-scheduler", true),
+            ("removed rbac.authorization.k8s.io/v1 ClusterRole kai-scheduler", false),
+            ("changed rbac.authorization.k8s.io/v1 ClusterRole admin", false),
+            ("changed rbac.authorization.k8s.io/v1 ClusterRoleBinding evil", false),
+            ("removed rbac.authorization.k8s.io/v1 ClusterRoleBinding evil", false),
+            ("disowned rbac.authorization.k8s.io/v1 ClusterRole admin", true),
+            ("disowned v1 ServiceAccount kube-system/any", true),
+            ("changed v1 ServiceAccount kube-system/kai-scheduler", false),
+        ] {
+            assert_eq!(was(line).is_of_kai(&known, &ours), is_known, "{line}");
+        }
     }
 }

@@ -10,35 +10,16 @@ use kai_api::names::{KAI_GROUP, component, label, value};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use super::known::{Known, MADE, REGISTRATIONS, WEBHOOKS};
 use super::manifest::Item;
 use super::plan;
+use super::status::first;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
 /// KAI's own Deployment; all others are its operator's.
 const OPERATOR: &str = "kai-operator";
-/// Beginnings of the names of KAI's webhook configurations.
-pub(super) const WEBHOOKS: [&str; 4] = [
-    "mutating-kai-admission",
-    "validating-kai-admission",
-    "kai-queue-validation-",
-    "kai-podgroup-validation-",
-];
-/// The kinds of webhook configurations with their plurals.
-pub(super) const REGISTRATIONS: [(&str, &str); 2] = [
-    ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
-    ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-];
-/// Kinds of what KAI's operator makes in its namespace beside Deployments, in the order in which they go.
-pub(super) const MADE: [(&str, &str, &str); 6] = [
-    ("apps/v1", "DaemonSet", "daemonsets"),
-    ("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
-    ("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
-    ("v1", "Service", "services"),
-    ("v1", "ConfigMap", "configmaps"),
-    ("v1", "ServiceAccount", "serviceaccounts"),
-];
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Holds what KAI has installed.
@@ -51,6 +32,8 @@ pub(super) struct Installation {
     made: Vec<Found>,
     /// Holds what stays, and would go with `kai-config` as long as that owns it.
     owned: Vec<Found>,
+    /// Names what says that it is KAI's, and is nothing that KAI installs.
+    strangers: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -92,9 +75,19 @@ impl Found {
         }
     }
 
+    /// As people read it: `deployment.apps binder in kai-scheduler`.
+    fn title(&self) -> String {
+        let namespace = self.namespace.as_deref().unwrap_or_default();
+        format!("{} {} in {}", self.resource.label(), clean(&self.name), clean(namespace))
+    }
+
     /// Tells whether an object is this one, and not another of its name.
     pub(super) fn is_same(&self, live: &Value) -> bool {
         live["metadata"]["uid"] == *self.uid
+    }
+
+    fn is_known(&self, known: &Known) -> bool {
+        known.is_made_by_kai(&self.resource, self.namespace.as_deref(), &self.name)
     }
 
     pub(super) fn call(&self, verb: &'static str) -> Call<'_> {
@@ -132,6 +125,14 @@ fn is_made_by_operator(object: &Value) -> bool {
 }
 
 impl Installation {
+    /// Takes in Deployments that say that they are KAI's.
+    fn add_deployments(&mut self, found: Vec<Found>, known: &Known) {
+        let (ours, strangers): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|found| found.is_known(known));
+        self.deployments.extend(ours);
+        self.strangers.extend(strangers.iter().map(Found::title));
+    }
+
     /// Tells whether there is nothing of KAI.
     pub(super) fn is_empty(&self) -> bool {
         !self.acts() && self.made.is_empty() && self.owned.is_empty()
@@ -140,6 +141,17 @@ impl Installation {
     /// Tells whether something of KAI acts on its own, so that nothing of ours may run beside it.
     pub(super) fn acts(&self) -> bool {
         !self.deployments.is_empty() || !self.webhooks.is_empty()
+    }
+
+    /// Says what looks like KAI's and is left alone; none where nothing does.
+    pub(super) fn strange(&self) -> Option<String> {
+        let are = if self.strangers.len() == 1 { "is none" } else { "are none" };
+        (!self.strangers.is_empty()).then(|| {
+            format!(
+                "{}: labelled as KAI's, and {are} that KAI v0.17 installs where its settings put it; left alone   (-n names another namespace of KAI)",
+                first(&self.strangers)
+            )
+        })
     }
 
     /// Tells whether KAI lives in a namespace.
@@ -211,9 +223,13 @@ pub(super) async fn find(
     namespace: &str,
     items: &[Item],
 ) -> Result<Installation, Error> {
-    let deployments = deployments(cluster, namespace).await?;
+    let mut known = Known::read(cluster, namespace).await?;
     let webhooks = webhooks(cluster).await?;
-    let mut kai = Installation { deployments, webhooks, ..Installation::default() };
+    for found in &webhooks {
+        known.add_server(&found.object);
+    }
+    let mut kai = Installation { webhooks, ..Installation::default() };
+    kai.add_deployments(deployments(cluster, namespace, &known).await?, &known);
     let home = kai.deployments.first().and_then(|found| found.namespace.clone());
     let home = home.unwrap_or_else(|| namespace.to_owned());
     for (api_version, kind, plural) in MADE {
@@ -225,7 +241,10 @@ pub(super) async fn find(
         }
         let all = all.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
         let made = all.iter().filter(|object| is_made_by_operator(object));
-        kai.made.extend(made.map(|object| Found::new(&resource, object)));
+        let made = made.map(|object| Found::new(&resource, object));
+        let (made, strangers): (Vec<_>, Vec<_>) = made.partition(|found| found.is_known(&known));
+        kai.made.extend(made);
+        kai.strangers.extend(strangers.iter().map(Found::title));
     }
     if kai.acts() || !kai.made.is_empty() {
         kai.owned = owned(cluster, &kai, items).await?;
@@ -248,7 +267,12 @@ async fn owned(cluster: &Cluster, kai: &Installation, items: &[Item]) -> Result<
     Ok(owned)
 }
 
-async fn deployments(cluster: &Cluster, namespace: &str) -> Result<Vec<Found>, Error> {
+/// Lists the Deployments that say that they are KAI's, its operator first.
+async fn deployments(
+    cluster: &Cluster,
+    namespace: &str,
+    known: &Known,
+) -> Result<Vec<Found>, Error> {
     let resource = Resource::new("apps/v1", "Deployment", "deployments");
     let everywhere = Call::new("list", &resource);
     let here = everywhere.clone().namespace(Some(namespace));
@@ -260,7 +284,7 @@ async fn deployments(cluster: &Cluster, namespace: &str) -> Result<Vec<Found>, E
     let is_of_kai = |object: &&Value| {
         let metadata = &object["metadata"];
         metadata["labels"][label::MANAGED_BY] == value::KAI_OPERATOR
-            || (metadata["name"] == OPERATOR && metadata["namespace"] == namespace)
+            || (metadata["name"] == OPERATOR && known.is_home(metadata["namespace"].as_str()))
     };
     let mut found: Vec<Found> =
         all.iter().filter(is_of_kai).map(|object| Found::new(&resource, object)).collect();
@@ -389,5 +413,43 @@ pub(super) async fn gone(
                 .into());
         }
         sleep(LOOK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deployment(namespace: &str, name: &str) -> Found {
+        let resource = Resource::new("apps/v1", "Deployment", "deployments");
+        Found::new(&resource, &json!({"metadata": {"namespace": namespace, "name": name}}))
+    }
+
+    /// One label of a tenant's held back every installation and upgrade.
+    #[test]
+    fn a_label_alone_makes_no_kai() {
+        let known = Known::new("kai-scheduler", &json!({"spec": {"namespace": "theirs"}}));
+        let mut kai = Installation::default();
+        let all = [("evil", "web"), ("evil", "binder"), ("kai-scheduler", "web")];
+        let all = all.map(|(namespace, name)| deployment(namespace, name));
+        kai.add_deployments(all.into(), &known);
+        assert!(kai.is_empty() && !kai.acts());
+        let said = kai.strange().expect("they are told");
+        assert!(
+            said.starts_with("deployment.apps web in evil, deployment.apps binder in evil"),
+            "{said}"
+        );
+        kai.add_deployments(vec![deployment("theirs", "kai-operator")], &known);
+        assert!(kai.acts() && kai.is_in("theirs") && !kai.is_in("evil"));
+    }
+
+    /// Only an administrator makes a webhook configuration: the namespace of its server is one of KAI.
+    #[test]
+    fn a_webhook_says_where_kai_is() {
+        let mut known = Known::new("kai-scheduler", &Value::Null);
+        assert!(!known.is_home(Some("gpu")));
+        let hook = json!({"clientConfig": {"service": {"namespace": "gpu", "name": "admission"}}});
+        known.add_server(&json!({"webhooks": [{"clientConfig": {"url": "https://a"}}, hook]}));
+        assert!(known.is_home(Some("gpu")));
     }
 }

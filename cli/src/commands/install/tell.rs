@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::apply::Outcome;
-use super::manifest::{self, Component, Group, Options};
+use super::manifest::{self, Component, Group, Options, is_subdomain};
 use super::plan::{Plan, State};
 use super::{adopted, drill, kai_v017};
 use crate::context::Context;
@@ -89,10 +89,16 @@ fn say_taken(plan: &Plan, kai: &kai_v017::Installation, context: &mut Context) {
         head = "";
     }
     for (namespace, name) in releases {
-        let (namespace, name) = (clean(&namespace), clean(&name));
+        // What is typed in is no name that somebody else chose freely.
+        let last = if is_subdomain(&namespace) && is_subdomain(&name) {
+            format!("kubectl delete secret -n {namespace} -l owner=helm,name={name}")
+        } else {
+            "delete its Secret".to_owned()
+        };
         context.out.warn(&format!(
-            "Helm keeps its record of release {name}: helm upgrade needs it on the way back, and helm uninstall \
-             would remove what is ours; once you stay: kubectl delete secret -n {namespace} -l owner=helm,name={name}"
+            "Helm keeps its record of release {}: helm upgrade needs it on the way back, and helm uninstall \
+             would remove what is ours; once you stay: {last}",
+            clean(&name)
         ));
     }
 }
