@@ -37,7 +37,8 @@ const COPIES: &str = "kubectl itself copies files from and to containers";
 const COPY: &str = "kubectl cp POD:PATH PATH   (the pods of a workload: kubectl kai describe NAME)";
 const EARLIER: &str =
     "each version of this program installs its own: an earlier one is the way back";
-const BACK: &str = "take the earlier version of this program, and there: kubectl kai install";
+const BACK: &str =
+    "take the earlier version of this program, and there: kubectl kai install --force-conflicts";
 
 /// Says why a command is absent, and the way instead.
 pub(super) fn absent(typed: &str, path: &str) -> Option<(&'static str, &'static str)> {

@@ -12,7 +12,9 @@ mod fake;
 mod image;
 mod kai_v017;
 mod known;
+mod losses;
 pub(crate) mod manifest;
+mod older;
 mod plan;
 mod preflight;
 mod release;
@@ -299,6 +301,9 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
     let kai = if args.adopt { found } else { kai_v017::Installation::default() };
     let ending = ending(&cluster, &items, &options, args.dry_run, context).await?;
     let plan = plan::make(&cluster, items, &options, |item| place(item, &kai, &ending)).await?;
+    if !args.force_conflicts {
+        losses::check(&plan)?;
+    }
     tell::say_plan(&plan, &version, &options, &kai, context);
     let drill = if kai.is_empty() { None } else { Some(drill::hold(&cluster).await?) };
     if let Some(drill) = &drill {

@@ -170,7 +170,7 @@ pub(super) async fn carry_out(
         for entry in &entries {
             if matches!(entry.state, State::Create | State::Change) {
                 let mut options = options.clone();
-                options.force_conflicts |= entry.has_new_flags;
+                options.force_conflicts |= entry.has_new_flags || !entry.managers.is_empty();
                 put(cluster, &entry.item, &options)
                     .await
                     .map_err(|e| unfinished(e, done, &entry.item))?;

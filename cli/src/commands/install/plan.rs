@@ -9,6 +9,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use super::manifest::{Group, Item, Options, is_subdomain};
+use super::older;
 use crate::cluster::{Call, Cluster, Failure};
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -59,6 +60,10 @@ pub(super) struct Entry {
     pub(super) release: Option<(String, String)>,
     /// Tells whether its flags are written over those that the podgrouper wrote, which does so again over the new ones.
     pub(super) has_new_flags: bool,
+    /// The version of ours that is there, where it is newer than this program.
+    pub(super) newer: Option<String>,
+    /// Lists what the definition of somebody else has and ours lacks.
+    pub(super) lost: Vec<String>,
 }
 
 impl Entry {
@@ -70,6 +75,8 @@ impl Entry {
             managers: BTreeSet::new(),
             release: None,
             has_new_flags: false,
+            newer: None,
+            lost: Vec::new(),
         }
     }
 }
@@ -222,7 +229,8 @@ async fn change(
         has_new_flags = is_about_flags(failure) && kai_podgrouper::installed_args(&live).is_some();
         if has_new_flags {
             dry = put(cluster, &item, &forced, true).await;
-        } else if options.force_conflicts {
+        } else if options.force_conflicts || item.group == Group::Crds {
+            // The definitions are ours alone: whoever applied them before, helm or kubectl, gives them up.
             managers = managers_of(failure);
             dry = put(cluster, &item, &forced, true).await;
         }
@@ -230,10 +238,13 @@ async fn change(
     let release = release(&live);
     let dry = dry.map_err(|e| refused(cluster, &item, release.as_ref(), &e))?;
     let is_ours = is_ours(&live);
+    let newer = if is_ours { older::newer_than_mine(&live) } else { None };
+    let is_foreign = item.group == Group::Crds && !is_ours;
+    let lost = if is_foreign { older::lost(&live, &item.object) } else { Vec::new() };
     let before = (!is_ours).then(|| live.clone());
     let same = without_history(live) == without_history(dry);
     let state = if same { State::Unchanged } else { State::Change };
-    Ok(Entry { item, state, before, managers, release, has_new_flags })
+    Ok(Entry { item, state, before, managers, release, has_new_flags, newer, lost })
 }
 
 /// Has the API server try out an object that is missing.
@@ -319,8 +330,7 @@ pub(super) async fn put(
     options: &Options,
     dry: bool,
 ) -> Result<Value, Failure> {
-    // The definitions are ours alone: whoever applied them before, helm or kubectl, gives them up.
-    let force = options.force_conflicts || item.group == Group::Crds;
+    let force = options.force_conflicts;
     let path = format!(
         "{}?fieldManager=kubectl-kai&fieldValidation=Strict&force={force}{}",
         item.resource.path(item.namespace(), item.name()),

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::apply::Outcome;
 use super::manifest::{self, Component, Group, Options, is_subdomain};
 use super::plan::{Plan, State};
-use super::{adopted, drill, kai_v017};
+use super::status::first;
+use super::{adopted, drill, kai_v017, losses};
 use crate::context::Context;
 use crate::print::error::Error;
 use crate::print::format::{self, Format};
@@ -20,6 +21,10 @@ pub(super) fn say_plan(
 ) {
     let found = if kai.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
     context.out.talk(&format!("Cluster   Kubernetes {version} · {found}"));
+    if let Some((version, names)) = losses::newer(plan) {
+        let names = first(&names);
+        context.out.warn(&format!("this program is older than what is there, {version}: {names}"));
+    }
     let mut head = "REMOVE";
     for (kind, names) in kai.going() {
         say_names(head, &format!("{kind} "), &names, context);
