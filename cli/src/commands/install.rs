@@ -239,7 +239,8 @@ async fn install(args: ApplyArgs, context: &mut Context) -> Result<Exit, Error> 
     if intent.plan.is_done() && intent.kai.is_empty() {
         context.out.talk("Nothing to change.");
     } else {
-        context.confirm("Proceed?", args.yes)?;
+        let question = format!("Install into {}?", tell::place(&intent.cluster));
+        context.confirm(&question, args.yes)?;
     }
     let began = Instant::now();
     if let Some(image) = intent.image.take() {
@@ -304,7 +305,8 @@ async fn intend(args: &ApplyArgs, context: &mut Context) -> Result<Intent, Error
     if !args.force_conflicts {
         losses::check(&plan)?;
     }
-    tell::say_plan(&plan, &version, &options, &kai, context);
+    let server = format!("{} · Kubernetes {version}", tell::place(&cluster));
+    tell::say_plan(&plan, &server, &options, &kai, context);
     let drill = if kai.is_empty() { None } else { Some(drill::hold(&cluster).await?) };
     if let Some(drill) = &drill {
         tell::say_drill(drill, context);

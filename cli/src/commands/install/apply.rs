@@ -291,12 +291,19 @@ pub(super) async fn ready(
 ) -> Result<(), Error> {
     let call = plan::call(item, "get");
     loop {
-        let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
-        let live = live.unwrap_or_default();
+        let is_over = deadline.is_some_and(|deadline| Instant::now() > deadline);
+        let live = match cluster.get(&call).await {
+            // All is applied: a request that is lost on the way says nothing of the daemons.
+            Err(failure) if failure.may_pass() && !is_over => {
+                sleep(LOOK).await;
+                continue;
+            }
+            answer => answer.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default(),
+        };
         if Replicas::of(&live).is_ready {
             return Ok(());
         }
-        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+        if is_over {
             let what = format!("{} is not ready in time", item.name());
             let mut problem = Problem::new(number::NOT_INSTALLED, Exit::NoScheduler, what);
             for line in reasons(cluster, &item.object).await {

@@ -401,12 +401,18 @@ pub(super) async fn gone(
     let call = Call::new("list", &pods).namespace(namespace);
     let labels = format!("{}={name}", label::APP);
     loop {
-        let left = cluster.list(&call, &Select { labels: &labels, fields: "" }).await;
-        let left = left.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
+        let is_over = deadline.is_some_and(|deadline| Instant::now() > deadline);
+        let left = match cluster.list(&call, &Select { labels: &labels, fields: "" }).await {
+            Err(failure) if failure.may_pass() && !is_over => {
+                sleep(LOOK).await;
+                continue;
+            }
+            left => left.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default(),
+        };
         if left.is_empty() {
             return Ok(());
         }
-        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+        if is_over {
             let what = format!("pods of {} that do not end: {}", clean(name), left.len());
             return Err(Problem::new(number::NOT_INSTALLED, Exit::NoScheduler, what)
                 .line("what is to take its place does not run yet; run it again to go on")

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use super::adopted::{self, Fate, Kept, Record, Was, seal};
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::Present;
-use super::remove;
+use super::remove::{self, is_webhook};
 use super::{apply, kai_v017, plan, preflight, tell};
 use crate::cluster::queue::count;
 use crate::cluster::{Cluster, Failure, escape};
@@ -84,12 +84,14 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     };
     ours.retain(|present| goes(present, &kept.record, &options));
     let switch = Switch { ours, kept };
+    let place = tell::place(&cluster);
+    context.out.talk(&format!("Cluster   {place}"));
     say_plan(&switch, context);
     if args.dry_run {
         report(&switch, true, context)?;
         return Ok(Exit::Ok);
     }
-    context.confirm("Give it back?", args.yes)?;
+    context.confirm(&format!("Give {place} back to KAI?"), args.yes)?;
     let began = Instant::now();
     let mut tell = |what: &str| context.out.wait_for(what);
     let done = carry_out(&cluster, &switch, &options, &mut tell).await;
@@ -273,13 +275,6 @@ async fn take_out(
         delete(cluster, present).await?;
     }
     Ok(())
-}
-
-fn is_webhook(item: &Item) -> bool {
-    matches!(
-        item.resource.kind.as_str(),
-        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
-    )
 }
 
 async fn delete(cluster: &Cluster, present: &Present) -> Result<(), Error> {

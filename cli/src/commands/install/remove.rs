@@ -2,13 +2,15 @@
 
 mod used;
 
+use std::time::{Duration, Instant};
+
 use kai_api::names::{SCHEDULER_NAME, component, label, lease, value};
 use serde_json::{Value, json};
 
 use super::manifest::{self, Component, Group, Item, Options};
 use super::plan::{self, Present};
 use super::status::first;
-use super::{adopted, preflight};
+use super::{adopted, kai_v017, preflight, tell};
 use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::context::Context;
@@ -16,6 +18,9 @@ use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use used::Users;
+
+/// Sets how long pods of daemons may take to end before the rest goes.
+const ENDED_WITHIN: Duration = Duration::from_secs(40);
 
 /// Flags of `install remove`.
 #[derive(Debug, Default, clap::Args)]
@@ -79,6 +84,8 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
     if !running.is_empty() && !args.force && !args.dry_run {
         return Err(refusal(&running));
     }
+    let place = tell::place(&cluster);
+    context.out.talk(&format!("Cluster   {place}"));
     say_plan(&found.present, &args, &running, context);
     if let Ok(Some(_)) = adopted::read(&cluster, &options.namespace).await {
         context.out.warn("KAI was here before; install release would give it back, and can't once its record is removed");
@@ -88,19 +95,8 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         report(&all, true, context)?;
         return Ok(Exit::Ok);
     }
-    context.confirm("Remove?", args.yes)?;
-    let mut removed = Vec::new();
-    for Present { item, uid } in found.present.iter().rev() {
-        let call = plan::call(item, "delete");
-        let is_removed = cluster.delete(&call, uid, false).await.map_err(|e| {
-            let (done, all) = (removed.len(), found.present.len());
-            context.out.talk(&format!("{done} of {all} removed; run it again to go on"));
-            cluster.explain(&call, &e)
-        })?;
-        if is_removed {
-            removed.push(item);
-        }
-    }
+    context.confirm(&format!("Remove from {place}?"), args.yes)?;
+    let removed = take_out(&cluster, &found.present, &options, context).await?;
     report(&removed, false, context)?;
     let ok = if context.out.is_ascii() { "ok" } else { "✔" };
     context.out.talk(&format!(
@@ -112,6 +108,72 @@ pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error
         context.out.talk("CRDs, queues, PodGroups and settings stay.");
     }
     Ok(Exit::Ok)
+}
+
+/// Removes what was found, webhooks first: with failurePolicy Fail the API server refuses pods and queues once nobody
+/// answers. Then the daemons, which would make them again; what they made meanwhile; and the rest, last things first.
+async fn take_out<'a>(
+    cluster: &Cluster,
+    present: &'a [Present],
+    options: &Options,
+    context: &mut Context,
+) -> Result<Vec<&'a Item>, Error> {
+    let mut removed = Vec::new();
+    let (webhooks, others): (Vec<_>, Vec<_>) =
+        present.iter().rev().partition(|found| is_webhook(&found.item));
+    let (daemons, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|found| found.item.resource.kind == "Deployment");
+    for (at, step) in [webhooks, daemons, others].into_iter().enumerate() {
+        for found in &step {
+            let is_removed = delete(cluster, found).await.inspect_err(|_| {
+                let (done, all) = (removed.len(), present.len());
+                context.out.talk(&format!("{done} of {all} removed; run it again to go on"));
+            })?;
+            if is_removed {
+                removed.push(&found.item);
+            }
+        }
+        // A podgrouper makes its webhooks again until it has ended, or has lost its rights.
+        if at > 0 {
+            end(cluster, &step, context).await;
+            for found in made_by_daemons(cluster, &options.namespace).await? {
+                if is_webhook(&found.item) {
+                    delete(cluster, &found).await?;
+                }
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// Waits for a while until the pods of Deployments that were deleted have ended; what comes after that needs none of it.
+async fn end(cluster: &Cluster, deployments: &[&Present], context: &mut Context) {
+    let deadline = Instant::now() + ENDED_WITHIN;
+    for item in deployments.iter().map(|found| &found.item) {
+        if item.resource.kind == "Deployment" {
+            context.out.wait_for(&format!("waiting for the pods of {} to end", item.name()));
+            let ended =
+                kai_v017::gone(cluster, item.namespace(), item.name(), Some(deadline)).await;
+            if ended.is_err() {
+                break;
+            }
+        }
+    }
+    context.out.waited();
+}
+
+async fn delete(cluster: &Cluster, present: &Present) -> Result<bool, Error> {
+    let call = plan::call(&present.item, "delete");
+    let done = cluster.delete(&call, &present.uid, false).await;
+    done.map_err(|e| cluster.explain(&call, &e))
+}
+
+/// Tells whether an object is a question that the API server is to ask.
+pub(super) fn is_webhook(item: &Item) -> bool {
+    matches!(
+        item.resource.kind.as_str(),
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+    )
 }
 
 /// Says what was or would be removed, for programs.

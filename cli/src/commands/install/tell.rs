@@ -7,20 +7,30 @@ use super::manifest::{self, Component, Group, Options, is_subdomain};
 use super::plan::{Plan, State};
 use super::status::first;
 use super::{adopted, drill, kai_v017, losses};
+use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::print::error::Error;
 use crate::print::format::{self, Format};
 use crate::print::output::clean;
 
+/// Says which cluster it is: context and server.
+pub(super) fn place(cluster: &Cluster) -> String {
+    let server = clean(&cluster.place.server);
+    match &cluster.place.context {
+        Some(context) => format!("{} ({server})", clean(context)),
+        None => server.into_owned(),
+    }
+}
+
 pub(super) fn say_plan(
     plan: &Plan,
-    version: &str,
+    server: &str,
     options: &Options,
     kai: &kai_v017::Installation,
     context: &mut Context,
 ) {
     let found = if kai.is_empty() { "no other KAI found" } else { "KAI found, to be replaced" };
-    context.out.talk(&format!("Cluster   Kubernetes {version} · {found}"));
+    context.out.talk(&format!("Cluster   {server} · {found}"));
     if let Some((version, names)) = losses::newer(plan) {
         let names = first(&names);
         context.out.warn(&format!("this program is older than what is there, {version}: {names}"));

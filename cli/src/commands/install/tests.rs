@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::fake::{Fake, path};
 use super::manifest::{Group, Item, Options, items};
 use super::plan::{self, Place};
-use super::{Args, preflight, run};
+use super::{Args, apply, preflight, run};
 use crate::print::error::{Error, Exit};
 
 const SCHEDULER: &str = "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-scheduler-default";
@@ -258,6 +258,30 @@ async fn a_namespace_says_whether_it_was_there_before() {
     }
 }
 
+fn webhook(name: &str) -> (String, Value) {
+    let labels = json!({label::MANAGED_BY: "kai-podgrouper"});
+    let path =
+        format!("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}");
+    (path, json!({"metadata": {"name": name, "labels": labels}}))
+}
+
+/// With failurePolicy Fail nothing is admitted once nobody answers.
+#[tokio::test]
+async fn webhooks_go_before_the_daemons_that_answer_them() {
+    let fake = Fake::kind();
+    fake.put_all(items(&Options::default()).iter());
+    let (path, object) = webhook("validating-kai-admission");
+    fake.put(&path, object);
+    install(&fake, "remove -y").await.expect("it is removed");
+    let gone = fake.asked("DELETE");
+    let at = |word: &str| gone.iter().position(|line| line.contains(word)).expect(word);
+    assert_eq!(at("validatingwebhookconfigurations"), 0, "{gone:?}");
+    assert_eq!(at("deployments"), 1, "{gone:?}");
+    assert!(at("deployments/kai-scheduler-default") < at("validatingadmissionpolicies"));
+    assert!(at("validatingadmissionpolicies") < at("clusterroles"), "{gone:?}");
+    assert!(fake.get(SCHEDULER).is_none());
+}
+
 /// The namespaces of others stay whatever is asked, and those of nobody knows whom where a person left something there.
 #[tokio::test]
 async fn a_namespace_of_others_is_not_removed() {
@@ -282,4 +306,24 @@ async fn a_namespace_of_others_is_not_removed() {
         let left = fake.get(&format!("/api/v1/namespaces/{name}")).is_some();
         assert_eq!(left, stays, "{name}");
     }
+}
+
+/// All is applied when it waits: a request that is lost then ended the command.
+#[tokio::test]
+async fn who_waits_for_daemons_outlives_lost_requests() {
+    let lost = std::sync::atomic::AtomicUsize::new(3);
+    let rule = move |line: &str| {
+        let order = std::sync::atomic::Ordering::Relaxed;
+        let is_lost = line.starts_with("GET")
+            && lost.fetch_update(order, order, |left| left.checked_sub(1)).is_ok();
+        is_lost.then_some((503, "the server is away"))
+    };
+    let fake = Fake::new(rule);
+    let all = items(&Options::default());
+    let item = all.iter().find(of("Deployment")).expect("a daemon");
+    let mut live = item.object.clone();
+    live["status"] = json!({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1});
+    fake.put(&path(item), live);
+    apply::ready(&fake.cluster(), item, None).await.expect("it is ready");
+    assert_eq!(fake.asked("GET").len(), 4);
 }
