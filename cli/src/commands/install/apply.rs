@@ -103,7 +103,8 @@ pub async fn apply(
     let cluster = Cluster::given(client, &options.namespace);
     let items = manifest::items(options);
     ended(&cluster, &items, options.timeout, &mut |_| ()).await?;
-    let plan = plan::make(&cluster, items, options, |_| Place::Open).await?;
+    // Nobody looks at this plan, and nothing of somebody else goes before: a refusal is told as well when it comes.
+    let plan = plan::make(&cluster, items, options, |_| Place::Guarded).await?;
     carry_out(&cluster, &plan, options, progress).await
 }
 
