@@ -406,7 +406,7 @@ mod tests {
         let mut state = State::default();
         state.apply(Delta::Node(NodeId::new(0), node(&[zone])));
         state.rebuild_index();
-        let mut select = |state: &mut State, id: u32, key: Symbol| {
+        let select = |state: &mut State, id: u32, key: Symbol| {
             let shape = Shape { node_selector: vec![(key, key)], ..Shape::default() };
             let pod = Pod { shape, state: PodState::Pending, ..Pod::default() };
             state.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
