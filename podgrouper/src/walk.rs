@@ -53,9 +53,8 @@ pub(crate) async fn walk(cache: &Cache, store: &Store, pod: &Pod) -> Result<Walk
         if walk.owners.len() == OWNERS_MAX {
             return Err(WalkError::Circle);
         }
-        let last =
-            walk.owners.last().map_or_else(|| pod.uid.to_string(), |last| last.uid().to_owned());
-        let Some(object) = read(cache, store, pod, &owner, &last).await? else { return Ok(walk) };
+        let found = read(cache, store, pod, &owner, &walk.owners).await?;
+        let Some(object) = found else { return Ok(walk) };
         if object.namespace().is_empty() {
             // What is in no namespace is no tenant's: nothing that it says is copied into one.
             return Ok(walk);
@@ -97,14 +96,17 @@ impl WalkError {
     }
 }
 
-/// Tells whether a pod has the group of an owner above an object of its chain: somebody could read that owner then.
-fn is_grouped_above(store: &Store, pod: &Pod, below: &str) -> bool {
+/// Tells whether a pod has the group of an owner above all that were read: somebody could read that owner then. Some rules
+/// take one of those below the top for the whole.
+fn is_grouped_above(store: &Store, pod: &Pod, owners: &[Arc<Object>]) -> bool {
     let name = pod.annotation(names::annotation::POD_GROUP);
     let group = name.and_then(|name| store.group(&Key::new(&pod.namespace, name)));
     let top = group.as_ref().and_then(|group| group.annotation(names::annotation::TOP_OWNER));
     let mut uids =
         top.into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("uid: "));
-    uids.any(|uid| uid.trim_matches('"') != below)
+    let is_read =
+        |uid: &str| *uid == *pod.uid.to_string() || owners.iter().any(|owner| owner.uid() == uid);
+    uids.any(|uid| !is_read(uid.trim_matches('"')))
 }
 
 /// The metadata of an owner; `None` when it may not be read.
@@ -113,7 +115,7 @@ async fn read(
     store: &Store,
     pod: &Pod,
     owner: &OwnerRef,
-    below: &str,
+    below: &[Arc<Object>],
 ) -> Result<Option<Arc<Object>>, WalkError> {
     if owner.api_version == "v1" && owner.kind == "Pod" {
         let stored = store.pod(&Key::new(&pod.namespace, &owner.name));
