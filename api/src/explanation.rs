@@ -198,6 +198,17 @@ mod tests {
         assert!(read.says(&short), "{read:?}");
     }
 
+    /// Lists show work that can never run in another state, so that it is news although the sentence stays.
+    #[test]
+    fn that_work_can_never_run_is_news() {
+        let waits = Explanation {
+            sentence: "it needs 3 whole nodes at once, 2 are free".into(),
+            ..Explanation::default()
+        };
+        let never = Explanation { never: !waits.never, ..waits.clone() };
+        assert!(waits.says(&waits) && !waits.says(&never) && !never.says(&waits));
+    }
+
     #[test]
     fn another_form_is_not_read() {
         for text in ["", "KAI1203\nreclaim does not help", "{}", r#"{"version":2}"#] {

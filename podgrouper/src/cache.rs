@@ -481,3 +481,30 @@ fn advance(version: &mut String, found: &PartialObjectMeta<DynamicObject>) {
         text.clone_into(version);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kube::core::ApiResource;
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// Rights come later than workloads, and nothing tells of them.
+    #[tokio::test(start_paused = true)]
+    async fn what_may_not_be_read_is_asked_for_again_after_a_while() {
+        let gvk = Gvk::new("batch/v1", "Job");
+        let kind = Kind {
+            resource: ApiResource::from_gvk(&GroupVersionKind::gvk("batch", "v1", "Job")),
+            is_namespaced: true,
+            epoch: Epoch::default(),
+            readable: Mutex::default(),
+        };
+        kind.epoch.begin();
+        let key = ObjectKey { gvk, namespace: "n".to_owned(), name: "j".to_owned() };
+        let found = Found::Forbidden("no".to_owned());
+        let known = Known { found, at: Instant::now(), epoch: kind.epoch.now(), is_stale: false };
+        assert!(Cache::is_right(&key, &kind, &known), "it was read just now");
+        advance(UNWATCHED_AGE_MAX).await;
+        assert!(!Cache::is_right(&key, &kind, &known));
+    }
+}

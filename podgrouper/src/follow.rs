@@ -225,4 +225,18 @@ mod tests {
         let spec = json!({"metadata": {"annotations": own}, "spec": {"minMember": 2}});
         assert!(!is_same_but_status(&group(&own), &Object::new(spec)));
     }
+
+    /// A group without its owner outlives the workload.
+    #[test]
+    fn another_owner_of_a_group_is_news() {
+        let owned = |owners: &Value| {
+            let metadata = json!({"name": "g", "ownerReferences": owners});
+            Object::new(json!({"metadata": metadata, "spec": {"minMember": 1}}))
+        };
+        let owner = owned(&json!([{"kind": "Job", "name": "j"}]));
+        assert!(is_same_but_status(&owner, &owner));
+        for other in [Value::Null, json!([]), json!([{"kind": "Job", "name": "k"}])] {
+            assert!(!is_same_but_status(&owner, &owned(&other)), "{other}");
+        }
+    }
 }

@@ -308,4 +308,18 @@ mod tests {
             "preferredTopologyLevel": null});
         assert_eq!(patch["spec"]["topologyConstraint"], levels);
     }
+
+    #[test]
+    fn a_level_of_a_subgroup_follows_its_workload() {
+        let mut wanted = wanted();
+        wanted.subgroups[0].topology = Some(Topology {
+            name: "net".to_owned(),
+            required: "rack".to_owned(),
+            ..Topology::default()
+        });
+        let write = merge(&wanted, Some(&stored()), &Settings::default());
+        let Write::Patch(patch) = write else { panic!("{write:?}") };
+        let level = json!({"topology": "net", "requiredTopologyLevel": "rack"});
+        assert_eq!(patch["spec"]["subGroups"][0]["topologyConstraint"], level);
+    }
 }

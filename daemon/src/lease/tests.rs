@@ -105,3 +105,16 @@ async fn only_what_is_ours_is_given_back() {
         assert_eq!(holder.as_deref(), Some(left));
     }
 }
+
+/// A Lease of zero seconds could be taken at the second look, while its holder renews it and writes.
+#[test]
+fn a_lease_that_does_not_say_how_long_it_holds_does_so_for_as_long_as_ours() {
+    for (seconds, expect) in [(None, 15), (Some(4), 4), (Some(-1), 0)] {
+        let mut record = ours(None, "lease", "a", ELECTION);
+        record.spec.get_or_insert_default().lease_duration_seconds = seconds;
+        let Observed::Held { duration, .. } = observe(Some(&record), "another") else {
+            panic!("it is held");
+        };
+        assert_eq!(duration, Duration::from_secs(expect), "{seconds:?}");
+    }
+}

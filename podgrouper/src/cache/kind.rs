@@ -47,3 +47,28 @@ impl Kind {
         readable.entry(namespace.to_owned()).or_default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kube::core::GroupVersionKind;
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_right_that_came_back_is_expected_back_anew_when_it_is_withdrawn_again() {
+        let kind = Kind {
+            resource: ApiResource::from_gvk(&GroupVersionKind::gvk("batch", "v1", "Job")),
+            is_namespaced: true,
+            epoch: Epoch::default(),
+            readable: Mutex::default(),
+        };
+        assert!(!kind.is_withdrawn("n"), "it was never there");
+        for round in ["first", "second"] {
+            kind.could_read("n");
+            assert!(kind.is_withdrawn("n"), "{round}");
+            advance(WITHDRAWN_MAX).await;
+            assert!(!kind.is_withdrawn("n"), "{round}: it is withdrawn for good");
+        }
+    }
+}

@@ -45,7 +45,25 @@ pub(crate) fn to_object(gvk: &Gvk, mut found: DynamicObject) -> Object {
 
 #[cfg(test)]
 mod tests {
-    use super::is_segment;
+    use serde_json::json;
+
+    use super::{digest, is_segment};
+    use crate::object::Object;
+
+    /// Rules read queue, priority class and node pool from labels.
+    #[test]
+    fn another_label_or_annotation_makes_another_version() {
+        let stored = json!({"metadata": {"uid": "u", "labels": {"priorityClassName": "train"},
+            "annotations": {"a": "1"}, "resourceVersion": "1"}});
+        let is_same = |path: &str, value: &str| {
+            let mut other = stored.clone();
+            *other.pointer_mut(path).expect("it is there") = json!(value);
+            digest(&Object::new(stored.clone())) == digest(&Object::new(other))
+        };
+        assert!(!is_same("/metadata/labels/priorityClassName", "build"));
+        assert!(!is_same("/metadata/annotations/a", "2"));
+        assert!(is_same("/metadata/resourceVersion", "2"));
+    }
 
     #[test]
     fn a_path_is_no_name() {

@@ -370,11 +370,14 @@ fn change(before: Option<&WorkloadRecord>, after: &WorkloadRecord) -> Value {
 mod tests {
     use std::collections::BTreeMap;
 
+    use std::sync::{Arc, Mutex};
+
     use axum::{Json, Router};
-    use kai_api::daily_record::{DailyRecord, DailyRecordSpec, WorkloadRecord};
+    use http::Method;
+    use kai_api::daily_record::{DailyRecord, DailyRecordSpec, Outcome, WorkloadRecord};
     use kai_api::names::label;
     use kube::Client;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{Books, Day, Place, change};
     use crate::record::settle::time;
@@ -407,5 +410,38 @@ mod tests {
             assert_eq!(known.map(|record| record.name.as_str()), Some("w"), "{round}");
             books.forget(&place);
         }
+    }
+
+    /// A day without the mark is not read at a start: what is open of it would stay so for ever.
+    #[tokio::test]
+    async fn a_day_is_marked_as_open_until_the_last_of_its_workloads_has_ended() {
+        let patches: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let told = Arc::clone(&patches);
+        let server =
+            Router::new().fallback(async move |method: Method, Json(body): Json<Value>| {
+                if method == Method::PATCH {
+                    told.lock().expect("nobody panics with it").push(body);
+                }
+                let spec = DailyRecordSpec { day: Day::of(0).to_string(), ..Default::default() };
+                Json(DailyRecord::new("1970-01-01", spec))
+            });
+        let mut books = Books::new(Client::new(server, "default"));
+        let place = Place { namespace: "n".into(), day: Day::of(0) };
+        let record = |uid: &str, outcome: Outcome| {
+            (uid.to_owned(), WorkloadRecord { outcome, ..WorkloadRecord::default() })
+        };
+        let writes = [
+            vec![record("a", Outcome::Running), record("b", Outcome::Running)],
+            vec![record("a", Outcome::Succeeded)],
+            vec![record("b", Outcome::Failed)],
+        ];
+        for records in writes {
+            let written = books.write(&place, records.into_iter().collect()).await;
+            assert!(written.is_ok(), "the server takes it");
+        }
+        let patches = patches.lock().expect("nobody panics with it");
+        let marks: Vec<&Value> =
+            patches.iter().map(|patch| &patch["metadata"]["labels"][label::OPEN_RECORD]).collect();
+        assert_eq!(marks, [&json!("true"), &Value::Null]);
     }
 }

@@ -225,6 +225,16 @@ mod tests {
             ["False", "True", "False", "True", "False"],
             idle,
         );
+        // Its status is still that of the version before.
+        let (name, changed) = scheduler(1);
+        let mut changed = changed.value().clone();
+        changed["metadata"]["generation"] = json!(3);
+        check(
+            &spec,
+            &[(name, Arc::new(Object::new(changed))), podgrouper.clone()],
+            ["False", "True", "False", "True", "False"],
+            idle,
+        );
         check(
             &json!({}),
             &[podgrouper],

@@ -210,6 +210,23 @@ mod tests {
         json!({"resources": {"requests": {"cpu": cpu}}})
     }
 
+    /// Records are kept of what has devices.
+    #[test]
+    fn gpus_and_instances_of_them_are_devices() {
+        let table = [
+            ("nvidia.com/gpu", "1", true),
+            ("amd.com/gpu", "1", true),
+            ("nvidia.com/mig-1g.5gb", "1", true),
+            ("nvidia.com/gpu", "0", false),
+            ("cpu", "1", false),
+        ];
+        for (name, amount, expect) in table {
+            let container = json!({"resources": {"requests": {name: amount}}});
+            let usage = Usage::while_bound(&json!({"spec": {"containers": [container]}}));
+            assert_eq!(usage.has_devices(), expect, "{name}: {amount}");
+        }
+    }
+
     #[test]
     fn an_init_container_counts_with_the_sidecars_before_it() {
         let mut sidecar = container("200m");

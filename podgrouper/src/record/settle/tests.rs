@@ -101,6 +101,9 @@ fn an_eviction_is_told_once_and_with_its_price() {
     // After a restart the events are heard again, and pods are not.
     members[0].spans.clear();
     let later = Window { from: 60, to: 90, begins_waiting: false };
+    assert_eq!(settle(&record, &members, later, true).evictions, std::slice::from_ref(&row));
+    // Events run out one by one.
+    members[0].evictions = vec![seen(30, "p-1")];
     assert_eq!(settle(&record, &members, later, true).evictions, [row]);
     // Days of many evictions keep the last ones and the number of the others.
     members[0].evictions = (0..40).map(|n| seen(100 * n, "p")).collect();

@@ -137,6 +137,18 @@ fn a_strategy_that_is_none_is_told_with_what_holds_instead() {
     }
 }
 
+/// Tools that deploy from a repository keep their own conditions there.
+#[test]
+fn conditions_of_others_stay() {
+    let mut shard = shard("fast", &json!({"partitionLabelValue": "a100"}));
+    let other = json!({"type": "Synced", "status": "True", "reason": "synced"});
+    shard["status"] = json!({"conditions": [other]});
+    let mut cluster = Cluster::new([shard]);
+    cluster.apply("fast");
+    assert_eq!(condition(&cluster.shards["fast"], "Deployed")["status"], "True");
+    assert_eq!(*condition(&cluster.shards["fast"], "Synced"), other);
+}
+
 #[test]
 fn a_new_image_of_the_default_scheduler_reaches_all_and_other_edits_stay() {
     let spec = json!({"partitionLabelValue": "a100"});

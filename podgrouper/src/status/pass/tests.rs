@@ -126,3 +126,28 @@ async fn a_status_that_fails_again_waits_twice_as_long_up_to_a_minute() {
         .collect();
     assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
 }
+
+/// The reads of one pass are bounded: who comes last in each of them would never have its status written.
+#[tokio::test]
+async fn each_pass_begins_with_the_namespace_after_that_of_the_one_before() {
+    let mut controller = controller();
+    for expect in [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"], ["a", "b", "c"]] {
+        let keys = ["a", "b", "c"].map(|namespace| Key::new(namespace, "g"));
+        let order = controller.in_turns(keys.into());
+        let order: Vec<&str> = order.iter().map(|key| &*key.namespace).collect();
+        assert_eq!(order, expect);
+    }
+}
+
+#[test]
+fn a_queue_tells_which_queues_are_below_it() {
+    let wanted = QueueSums { children: vec!["b".to_owned()], ..QueueSums::default() };
+    for (stored, is_news) in
+        [(json!(["a"]), true), (json!(["a", "b"]), true), (json!(["b"]), false)]
+    {
+        let status = json!({"childQueues": stored});
+        let patch = queue_status(&wanted, None, &status).unwrap_or_default();
+        let expect = is_news.then(|| json!(["b"]));
+        assert_eq!(patch.get("childQueues"), expect.as_ref(), "{status}");
+    }
+}
