@@ -38,3 +38,16 @@ fn a_limit_that_is_not_asked_for_keeps_nobody_waiting() {
     let first = comes(&mut leaving(), 0);
     assert!(first.starts_with("place new on "), "{first}");
 }
+
+/// What leaves counts against the limits of all queues above its own.
+#[test]
+fn what_leaves_counts_against_the_limits_above_its_queue() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 }, node1: { gpus: 2 } }\n\
+         queues: { dept: { quota: 2, limit: 2 }, q: { parent: dept, quota: 2 } }\n\
+         groups:\n\
+         \x20 old: { queue: q, gpus: 2, on: node0, state: releasing }",
+    );
+    let first = comes(&mut world, 2);
+    assert!(first.starts_with("nominate new on "), "{first}");
+}
