@@ -65,6 +65,23 @@ fn pods_apart_take_a_domain_each() {
     assert_eq!(proof(&mut full(0), &gang(4, apart)).as_deref(), Some(words));
 }
 
+/// Nodes without the label keep no pods apart: each holds as many as it has room for.
+#[test]
+fn pods_apart_share_a_node_without_the_label() {
+    let mut text = format!(
+        "queues: {{ {}, owner: {{ quota: 8 }} }}\n\
+         nodes: {{ node0: {{ gpus: 2, labels: {{ rack: r0 }} }}, node1: {{ gpus: 4 }} }}\n\
+         groups:\n",
+        borrower(0)
+    );
+    for pod in 0..6 {
+        let node = pod.min(2) / 2;
+        let _ = writeln!(text, "  b{pod}: {{ queue: borrower, gpus: 1, on: node{node} }}");
+    }
+    let apart = ", anti_affinity: [{ key: rack, labels: { app: web } }]";
+    assert_eq!(proof(&mut world(&text), &gang(3, apart)), None);
+}
+
 #[test]
 fn pods_together_fit_into_one_domain() {
     let together = ", required: rack";
