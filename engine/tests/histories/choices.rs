@@ -88,3 +88,24 @@ fn a_group_grows_where_it_runs_already() {
     check(&grows("a", "b"), &["place one-third on a"]);
     check(&grows("c", "d"), &["idle"]);
 }
+
+/// So many groups of one queue may be moved as the configuration says, and not the first of them alone.
+#[test]
+fn as_many_victims_of_a_queue_are_moved_as_may_be() {
+    for (victims, is_placed) in [(1, false), (2, true)] {
+        let mut world = world(&format!(
+            "config: {{ consolidation_victims: {victims} }}\n\
+             nodes: {{ node0: {{ gpus: 4 }}, node1: {{ gpus: 4 }} }}\n\
+             queues: {{ research: {{ quota: 8 }} }}\n\
+             groups:\n\
+             \x20 a0: {{ queue: research, gpus: 1, on: node0 }}\n\
+             \x20 a1: {{ queue: research, gpus: 1, on: node0 }}\n\
+             \x20 b0: {{ queue: research, gpus: 1, on: node1 }}\n\
+             \x20 b1: {{ queue: research, gpus: 1, on: node1 }}\n\
+             \x20 large: {{ queue: research, gpus: 4 }}"
+        ));
+        let told = decide(&mut world, 0);
+        let nominated = told.iter().any(|line| line.starts_with("nominate large on "));
+        assert_eq!(nominated, is_placed, "{victims}: {told:?}");
+    }
+}
