@@ -109,9 +109,8 @@ mod tests {
         ingest.applied(Kind::Pod, pod.to_string().as_bytes()).expect("the pod can be read");
         let told = ingest.context.deltas.iter().find_map(|delta| {
             let Delta::Pod(_, pod) = delta else { return None };
-            let requests = pod.shape.missing.iter().filter_map(|missing| match missing {
-                Missing::Request(what) => Some(*what),
-                _ => None,
+            let requests = pod.shape.missing.iter().filter_map(|missing| {
+                if let Missing::Request(what) = missing { Some(*what) } else { None }
             });
             Some(requests.map(|what| ingest.context.names.text(what)).collect())
         });
