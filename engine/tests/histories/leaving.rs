@@ -39,7 +39,7 @@ fn a_limit_that_is_not_asked_for_keeps_nobody_waiting() {
     assert!(first.starts_with("place new on "), "{first}");
 }
 
-/// What leaves counts against the limits of all queues above its own.
+/// A pod that leaves counts against the limits of all queues above its own.
 #[test]
 fn what_leaves_counts_against_the_limits_above_its_queue() {
     let mut world = world(
