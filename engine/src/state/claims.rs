@@ -294,6 +294,8 @@ impl State {
             for (row, told) in rows.iter_mut().zip(devices) {
                 row.facts.classes = told.classes;
             }
+            // Rankings by fragments have who has room.
+            self.nodes.reindex(id);
             self.changes.grow_room_from_outside();
             return;
         }

@@ -53,6 +53,35 @@ fn a_claim_that_is_not_supported_is_unlike_others() {
     assert_eq!(decide(&mut world, 0), ["place new on node0[nic]"]);
 }
 
+/// Tells the two devices of a node anew, with what selects them.
+fn select(world: &mut World, classes: &[DeviceClassId]) {
+    let mut classes = classes.to_vec();
+    classes.sort_unstable();
+    let device = |name: &str| {
+        SliceDevice::new(world.names.slice_device(name), false, classes.clone().into())
+    };
+    let devices = ["node0/nic-0", "node0/nic-1"].map(device);
+    let node = node(world, "node0");
+    world.tell(Delta::Slices(node, devices.into()));
+}
+
+/// By fragments too, a node has room once its devices are selected by the class that stands in for what it lacked.
+#[test]
+fn devices_that_come_to_be_selected_make_room_by_fragments() {
+    let mut world = world(
+        "config: { cpu: fragmentation }\n\
+         nodes: { node0: { cpu: 8, devices: { nic: 2 } }, node1: { cpu: 8 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         device_classes: { nic: { backs: example.com/nic } }\n\
+         groups: { a: { queue: q, resources: { example.com/nic: 1 } } }",
+    );
+    let nic = world.names.device_class("nic");
+    select(&mut world, &[]);
+    assert_eq!(decide(&mut world, 0), ["idle"]);
+    select(&mut world, &[nic]);
+    assert_eq!(decide(&mut world, 1), ["place a on node0[nic-0]"]);
+}
+
 /// Devices that are selected by something else than before stay with who has them, and are found by it from then on.
 #[test]
 fn what_selects_devices_changes_while_they_are_held() {
@@ -64,19 +93,9 @@ fn what_selects_devices_changes_while_they_are_held() {
     );
     assert_eq!(decide(&mut world, 0), ["place a on node0[nic-0]"]);
     let (nic, fast) = (world.names.device_class("nic"), world.names.device_class("fast"));
-    let tell = |world: &mut World, classes: &[DeviceClassId]| {
-        let mut classes = classes.to_vec();
-        classes.sort_unstable();
-        let device = |name: &str| {
-            SliceDevice::new(world.names.slice_device(name), false, classes.clone().into())
-        };
-        let devices = ["node0/nic-0", "node0/nic-1"].map(device);
-        let node = node(world, "node0");
-        world.tell(Delta::Slices(node, devices.into()));
-    };
-    tell(&mut world, &[nic, fast]);
+    select(&mut world, &[nic, fast]);
     assert_eq!(decide(&mut world, 1), ["place b on node0[nic-1]"]);
-    tell(&mut world, &[fast]);
+    select(&mut world, &[fast]);
     gone(&mut world, &["a"]);
     add(
         &mut world,

@@ -407,46 +407,31 @@ fn an_eviction_makes_no_room_under_a_limit_above_before_the_pod_is_gone() {
     assert_eq!(decide(&mut world, 2000), ["place high on node1"]);
 }
 
-/// A group whose pods were moved goes first while they are expected back, and not ever after.
+/// A group whose pods were moved goes first while they are expected back, and not ever after: neither where cycles fell
+/// between the end of that minute and their return, nor where none did.
 #[test]
 fn a_moved_pod_that_comes_late_has_no_turn_before_others() {
-    let mut world = world(
-        "nodes: { node0: { gpus: 2 }, node1: { gpus: 1 } }\n\
-         queues: { q: { quota: unlimited } }\n\
-         groups:\n\
-         \x20 moved: { queue: q, gpus: 1, on: node0 }\n\
-         \x20 large: { queue: q, gpus: 2, priority: 75 }",
-    );
-    assert_eq!(decide(&mut world, 0)[0], "evict moved from node0 for large consolidation");
-    gone(&mut world, &["moved"]);
-    assert_eq!(decide(&mut world, 1000), ["place large on node0"]);
-    add(&mut world, "queues: { other: {} }");
-    assert_eq!(decide(&mut world, 599_000), ["idle"]);
-    add(
-        &mut world,
-        "groups: { moved: { queue: q, gpus: 1 }, highest: { queue: q, gpus: 1, priority: 90 } }",
-    );
-    assert_eq!(decide(&mut world, 600_000), ["place highest on node1"]);
-}
-
-/// Nor has it where no cycle fell between the end of that minute and its return.
-#[test]
-fn a_moved_pod_that_comes_late_has_no_turn_before_others_without_a_cycle_between() {
-    let mut world = world(
-        "nodes: { node0: { gpus: 2 }, node1: { gpus: 1 } }\n\
-         queues: { q: { quota: unlimited } }\n\
-         groups:\n\
-         \x20 moved: { queue: q, gpus: 1, on: node0 }\n\
-         \x20 large: { queue: q, gpus: 2, priority: 75 }",
-    );
-    assert_eq!(decide(&mut world, 0)[0], "evict moved from node0 for large consolidation");
-    gone(&mut world, &["moved"]);
-    assert_eq!(decide(&mut world, 1000), ["place large on node0"]);
-    add(
-        &mut world,
-        "groups: { moved: { queue: q, gpus: 1 }, highest: { queue: q, gpus: 1, priority: 90 } }",
-    );
-    assert_eq!(decide(&mut world, 600_000), ["place highest on node1"]);
+    for has_cycles_between in [true, false] {
+        let mut world = world(
+            "nodes: { node0: { gpus: 2 }, node1: { gpus: 1 } }\n\
+             queues: { q: { quota: unlimited } }\n\
+             groups:\n\
+             \x20 moved: { queue: q, gpus: 1, on: node0 }\n\
+             \x20 large: { queue: q, gpus: 2, priority: 75 }",
+        );
+        assert_eq!(decide(&mut world, 0)[0], "evict moved from node0 for large consolidation");
+        gone(&mut world, &["moved"]);
+        assert_eq!(decide(&mut world, 1000), ["place large on node0"]);
+        if has_cycles_between {
+            add(&mut world, "queues: { other: {} }");
+            assert_eq!(decide(&mut world, 599_000), ["idle"]);
+        }
+        add(
+            &mut world,
+            "groups: { moved: { queue: q, gpus: 1 }, highest: { queue: q, gpus: 1, priority: 90 } }",
+        );
+        assert_eq!(decide(&mut world, 600_000), ["place highest on node1"]);
+    }
 }
 
 /// A budget counts the pods that run: that one leaves which did not run yet takes nothing of it.
