@@ -24,7 +24,6 @@ use crate::cluster::queue::count;
 use crate::cluster::{Cluster, Failure, escape};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 
 /// Names whoever writes what was nobody's.
@@ -179,25 +178,15 @@ fn by_kind<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<(String, Vec<String
 
 /// Says what goes and comes back, for programs.
 fn report(switch: &Switch, dry: bool, context: &mut Context) -> Result<(), Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
     let ours = switch.ours.iter().rev().map(|present| (&present.item, "removed"));
     let theirs = switch.kept.record.all.iter().map(|was| (&was.item, "givenBack"));
-    let mut all = ours.chain(theirs);
-    match format {
-        Format::Table | Format::Wide => Ok(()),
-        Format::Name => all.try_for_each(|(item, _)| context.out.data(&item.title())),
-        Format::Json
-        | Format::Yaml
-        | Format::JsonPath(_)
-        | Format::Csv
-        | Format::Columns(_)
-        | Format::Jq(_) => {
-            let objects: Vec<_> = all.map(|(item, result)| item.reported(result)).collect();
-            let report = json!({ "dryRun": dry, "objects": objects });
-            let report = format::headed("InstallReport", report);
-            format::report(&report, &format, &mut context.out).map(|_| ())
-        }
-    }
+    let all = ours.chain(theirs);
+    let names = all.clone().map(|(item, _)| item.title());
+    let whole = || {
+        let objects: Vec<_> = all.map(|(item, result)| item.reported(result)).collect();
+        json!({ "dryRun": dry, "objects": objects })
+    };
+    tell::for_programs(names, whole, context)
 }
 
 async fn carry_out(

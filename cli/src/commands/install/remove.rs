@@ -15,7 +15,6 @@ use crate::cluster::queue::count;
 use crate::cluster::{Call, Cluster, Failure, Resource, Select};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use used::Users;
 
@@ -178,22 +177,12 @@ pub(super) fn is_webhook(item: &Item) -> bool {
 
 /// Says what was or would be removed, for programs.
 fn report(items: &[&Item], dry: bool, context: &mut Context) -> Result<(), Error> {
-    let format = Format::read(context.globals.output.as_deref())?;
-    match format {
-        Format::Table | Format::Wide => Ok(()),
-        Format::Name => items.iter().try_for_each(|item| context.out.data(&item.title())),
-        Format::Json
-        | Format::Yaml
-        | Format::JsonPath(_)
-        | Format::Csv
-        | Format::Columns(_)
-        | Format::Jq(_) => {
-            let objects: Vec<_> = items.iter().map(|item| item.reported("removed")).collect();
-            let report = json!({ "dryRun": dry, "objects": objects });
-            let report = format::headed("InstallReport", report);
-            format::report(&report, &format, &mut context.out).map(|_| ())
-        }
-    }
+    let names = items.iter().map(|item| item.title());
+    let whole = || {
+        let objects: Vec<_> = items.iter().map(|item| item.reported("removed")).collect();
+        json!({ "dryRun": dry, "objects": objects })
+    };
+    tell::for_programs(names, whole, context)
 }
 
 fn say_staying(found: &Findings, args: &Args, context: &mut Context) {

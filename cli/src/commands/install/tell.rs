@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::apply::Outcome;
 use super::manifest::{self, Component, Group, Options, is_subdomain};
-use super::plan::{Plan, State};
+use super::plan::{Entry, Plan, State};
 use super::status::first;
 use super::{adopted, drill, kai_v017, losses};
 use crate::cluster::Cluster;
@@ -145,31 +145,41 @@ pub(super) fn report(
     dry: bool,
     context: &mut Context,
 ) -> Result<(), Error> {
+    let changed = |entry: &&Entry| matches!(entry.state, State::Create | State::Change);
+    let names = plan.entries.iter().filter(changed).map(|entry| entry.item.title());
+    let whole = || {
+        let ours = plan.entries.iter().map(|entry| {
+            let mut object = entry.item.reported(entry.state.word());
+            object["takenFrom"] = serde_json::json!(entry.managers);
+            object
+        });
+        let objects: Vec<_> = kai.reported().chain(ours).collect();
+        let mut report = serde_json::json!({ "dryRun": dry, "objects": objects });
+        if let Some(drill) = drill {
+            report["drill"] = drill.reported();
+        }
+        report
+    };
+    for_programs(names, whole, context)
+}
+
+/// Prints for programs what was or would be done: names alone, or the whole report; nothing with a table, which is for people.
+pub(super) fn for_programs(
+    mut names: impl Iterator<Item = String>,
+    whole: impl FnOnce() -> serde_json::Value,
+    context: &mut Context,
+) -> Result<(), Error> {
     let format = Format::read(context.globals.output.as_deref())?;
     match format {
         Format::Table | Format::Wide => Ok(()),
-        Format::Name => plan
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.state, State::Create | State::Change))
-            .try_for_each(|entry| context.out.data(&entry.item.title())),
+        Format::Name => names.try_for_each(|name| context.out.data(&name)),
         Format::Json
         | Format::Yaml
         | Format::JsonPath(_)
         | Format::Csv
         | Format::Columns(_)
         | Format::Jq(_) => {
-            let ours = plan.entries.iter().map(|entry| {
-                let mut object = entry.item.reported(entry.state.word());
-                object["takenFrom"] = serde_json::json!(entry.managers);
-                object
-            });
-            let objects: Vec<_> = kai.reported().chain(ours).collect();
-            let mut report = serde_json::json!({ "dryRun": dry, "objects": objects });
-            if let Some(drill) = drill {
-                report["drill"] = drill.reported();
-            }
-            let report = format::headed("InstallReport", report);
+            let report = format::headed("InstallReport", whole());
             format::report(&report, &format, &mut context.out).map(|_| ())
         }
     }
