@@ -22,7 +22,7 @@ use crate::{
 };
 use kai_engine::{
     CounterId, Delta, DeviceClass, DeviceClassId, Lane, NodeId, Reach, ReachId, Shares,
-    SliceDevice, SliceDeviceId,
+    SliceDevice, SliceDeviceId, Timestamp,
 };
 
 mod asking;
@@ -68,8 +68,11 @@ type Pool = (Box<str>, Box<str>);
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::ingest) struct Class {
     pub(in crate::ingest) selectors: Vec<Box<str>>,
-    /// The extended resource that it serves where no device plugin does.
+    /// The extended resource that it serves where no device plugin does, and no other class before it.
     pub(in crate::ingest) backs: Lane,
+    /// True if it is the class of this resource that serves it.
+    pub(in crate::ingest) serves: bool,
+    pub(in crate::ingest) created: Timestamp,
     pub(in crate::ingest) generation: u32,
 }
 

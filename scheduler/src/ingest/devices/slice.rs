@@ -1,6 +1,9 @@
 //! `ResourceSlice` and `DeviceClass`, of `resource.k8s.io` v1, v1beta2 and v1beta1.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use kai_api::names::resource;
 use kai_engine::{Delta, Lane, LaneKind};
@@ -13,7 +16,7 @@ use super::{
     share::{WireCapacity, milli, qualified},
 };
 use crate::{
-    ingest::{Context, Kind, object::Object, selector::node_terms},
+    ingest::{Context, Kind, moment, object::Object, selector::node_terms},
     names::{Number, ReachRow},
     server::wire::{Meta, Text, null_as_default},
 };
@@ -197,27 +200,58 @@ impl Catalog {
         let meta = &wire.metadata;
         let backs = wire.spec.extended_resource_name.clone().filter(|name| !name.is_empty());
         let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
+        let backs = context.lane(&backs);
+        let before = self.classes.get(&*meta.name);
         let class = Class {
             selectors: super::claim::expressions(&wire.spec.selectors),
-            backs: context.lane(&backs),
+            backs,
+            serves: before.is_some_and(|before| before.backs == backs && before.serves),
+            created: moment(meta.creation_timestamp.as_ref()),
             generation: context.generation(Kind::DeviceClass),
         };
         // Devices of it are GPUs, whatever the resource is called by which they are asked for.
-        let is_instance = context.names.lane_name(class.backs).starts_with(resource::MIG_PREFIX);
-        if is_gpu(&meta.name) && class.backs.number() >= Lane::FIRST_EXTENDED && !is_instance {
-            context.deltas.push(Delta::Lane(class.backs, LaneKind::Gpu));
+        let is_instance = context.names.lane_name(backs).starts_with(resource::MIG_PREFIX);
+        if is_gpu(&meta.name) && backs.number() >= Lane::FIRST_EXTENDED && !is_instance {
+            context.deltas.push(Delta::Lane(backs, LaneKind::Gpu));
         }
         let name: Box<str> = Box::from(&*meta.name);
-        context.names.backing.retain(|_, backing| *backing != name);
-        context.names.backing.insert(class.backs, name.clone());
         context.names.device_configs.insert(name.clone(), wire.spec.config.clone());
         let before = self.classes.insert(name.clone(), class);
+        let left = before.as_ref().map(|before| before.backs).filter(|lane| *lane != backs);
+        let mut changed: BTreeSet<Box<str>> = [left, Some(backs)]
+            .into_iter()
+            .flatten()
+            .flat_map(|lane| self.serve(context, lane))
+            .collect();
         let now = &self.classes[&name];
         let decides = |class: &Class| (class.selectors.clone(), class.backs);
         if before.is_none_or(|before| decides(&before) != decides(now)) {
+            changed.insert(name);
+        }
+        for name in changed {
             self.tell_class(context, &name);
         }
         meta.resource_version.to_string()
+    }
+
+    /// Has an extended resource served by the class that was made last, and of those made at one time by the first by name,
+    /// as kube-scheduler does; gives the classes that serve it since or no longer. The rule is of KEP-5004.
+    fn serve(&mut self, context: &mut Context, lane: Lane) -> Vec<Box<str>> {
+        let of_lane = self.classes.iter().filter(|(_, class)| class.backs == lane);
+        let last = of_lane.max_by_key(|(name, class)| (class.created, Reverse(*name)));
+        let serving = last.map(|(name, _)| name.clone());
+        match &serving {
+            Some(name) => context.names.backing.insert(lane, name.clone()),
+            None => context.names.backing.remove(&lane),
+        };
+        let mut changed = Vec::new();
+        for (name, class) in self.classes.iter_mut().filter(|(_, class)| class.backs == lane) {
+            let serves = serving.as_ref() == Some(name);
+            if std::mem::replace(&mut class.serves, serves) != serves {
+                changed.push(name.clone());
+            }
+        }
+        changed
     }
 
     /// Takes out the device classes that were not in the full list that is complete now.
@@ -232,9 +266,11 @@ impl Catalog {
     /// Takes the device class of this name out.
     pub(in crate::ingest) fn remove_class(&mut self, context: &mut Context, name: &str) {
         context.names.device_configs.remove(name);
-        context.names.backing.retain(|_, backing| **backing != *name);
-        if self.classes.remove(name).is_some() {
+        if let Some(class) = self.classes.remove(name) {
             self.tell_class(context, name);
+            for heir in self.serve(context, class.backs) {
+                self.tell_class(context, &heir);
+            }
         }
     }
 }

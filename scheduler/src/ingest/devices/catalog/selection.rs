@@ -59,7 +59,7 @@ pub(super) struct Selections {
 impl Selection {
     /// Only the class as it is serves an extended resource.
     pub(super) fn told(&self, class: &Class) -> DeviceClass {
-        let backs = (self.own == Wish::default()).then_some(class.backs);
+        let backs = (class.serves && self.own == Wish::default()).then_some(class.backs);
         DeviceClass { backs, unselected: self.unselected }
     }
 
