@@ -138,6 +138,8 @@ pub mod annotation {
 
     /// Prefix of the names of a fractional pod's config maps.
     pub const SHARED_GPU_CONFIG_MAP: &str = "runai/shared-gpu-configmap";
+    /// Number of times that a config map of a fractional pod was written, where it was more than once.
+    pub const WRITE_COUNT: &str = "kai.scheduler/write-count";
     /// Kind of GPUs that a bound pod was given: see [`super::value::RECEIVED_REGULAR`] and its neighbours.
     pub const RECEIVED_RESOURCE_TYPE: &str = "received-resource-type";
     /// The queue on whose account a pod was bound.

@@ -47,6 +47,8 @@ struct FoundMeta<'a> {
     #[serde(borrow)]
     uid: Text<'a>,
     #[serde(borrow)]
+    annotations: Option<Pairs<'a>>,
+    #[serde(borrow)]
     resource_version: Text<'a>,
     #[serde(borrow)]
     deletion_timestamp: Option<Text<'a>>,
@@ -142,7 +144,7 @@ impl Owner<'_> {
             if meta.deletion_timestamp.is_some() {
                 return Err(foreign(name, "a pod that is gone, and does not go itself"));
             }
-            delete(write, &path, &meta.uid).await?;
+            delete(write, &path, meta).await?;
             return Ok(false);
         }
         // What is written to it goes with it, as soon as whoever keeps it lets go.
@@ -156,9 +158,18 @@ impl Owner<'_> {
         {
             data.insert(String::from(env::LEGACY_VISIBLE_DEVICES), devices);
         }
-        let version = &*meta.resource_version;
-        let body =
-            json!({ "metadata": { "uid": *meta.uid, "resourceVersion": version }, "data": data });
+        let written = meta.annotations.as_ref().and_then(|all| all.value(annotation::WRITE_COUNT));
+        let written = written.and_then(|text| text.parse::<u32>().ok()).unwrap_or(1);
+        let body = json!({
+            "metadata": {
+                "uid": *meta.uid,
+                "resourceVersion": *meta.resource_version,
+                // Gives it another version even where it holds the data already: a deletion of who led before, or of an
+                // earlier bind, that is on its way yet does not fit it any more.
+                "annotations": { (annotation::WRITE_COUNT): written.wrapping_add(1).to_string() },
+            },
+            "data": data,
+        });
         match call(write, Method::PATCH, &path, Form::Merge, &body).await {
             Ok(_) => Ok(true),
             Err(Failure::Refused { code: 404 | 409, .. }) => Ok(false),
@@ -194,7 +205,7 @@ impl Owner<'_> {
         let Ok(found) = serde_json::from_slice::<FoundMap<'_>>(&bytes) else { return Ok(()) };
         let is_own = found.metadata.owner_references.iter().any(|owner| *owner.uid == *self.uid);
         if is_own && !found.has_legacy() {
-            delete(write, &path, &found.metadata.uid).await?;
+            delete(write, &path, &found.metadata).await?;
         }
         Ok(())
     }
@@ -211,11 +222,12 @@ fn foreign(name: &str, owner: &str) -> Failure {
     }
 }
 
-async fn delete(write: &Write, path: &str, uid: &str) -> Result<(), Failure> {
+/// Deletes what was found as it was found: one that was written since stays.
+async fn delete(write: &Write, path: &str, found: &FoundMeta<'_>) -> Result<(), Failure> {
     let body = json!({
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "preconditions": { "uid": uid },
+        "preconditions": { "uid": *found.uid, "resourceVersion": *found.resource_version },
     });
     match call(write, Method::DELETE, path, Form::Object, &body).await {
         Ok(_) | Err(Failure::Refused { code: 404 | 409, .. }) => Ok(()),

@@ -1,11 +1,12 @@
-//! Describes what waits to be written: what is urgent goes first, and no condition comes after a bind that overtook it.
+//! Describes what waits to be written: what is urgent goes first, no condition comes after a bind that overtook it, and no
+//! bind begins while what an earlier one of its pod wrote is being taken away.
 //! Namespaces take turns: what is said of the ten thousand pods of one keeps nobody else from being told.
 
 use std::{collections::HashMap, sync::Arc};
 
 use kai_api::{fair::Fair, names::condition};
 
-use super::{Event, GroupPatch, PodCondition, Task, lines::Lines};
+use super::{Event, GroupPatch, PodCondition, ShareTask, Task, lines::Lines};
 
 /// Binds of one namespace in flight. More connections do not make a server of two cores faster, and
 /// a large one is not waited for with fewer. Source: docs/performance.md, the scheduler on a real API server.
@@ -44,7 +45,7 @@ pub(super) enum Haste {
 pub(super) struct Flight {
     /// Holds what it counts against; given back when it ended.
     pub(super) haste: Haste,
-    /// The UID of the pod that it says is unschedulable.
+    /// The UID of the pod that is not bound before it has ended.
     pub(super) marks: Option<Box<str>>,
     /// The thing to do.
     pub(super) task: Task,
@@ -72,8 +73,9 @@ pub(super) struct Queue {
     quiet_flights: usize,
     /// Quiet flights that landed since something urgent began.
     quiet_landed: usize,
-    /// UIDs of pods of which a write says right now that they are unschedulable.
-    marking: Vec<Box<str>>,
+    /// UIDs of pods that are not bound yet, with how many writes they wait for: one says right now that they are
+    /// unschedulable, or takes away what an earlier bind wrote, now or in its turn.
+    marking: HashMap<Box<str>, usize>,
 }
 
 impl Default for Queue {
@@ -86,7 +88,7 @@ impl Default for Queue {
             events: Fair::default(),
             quiet_flights: 0,
             quiet_landed: 0,
-            marking: Vec::new(),
+            marking: HashMap::new(),
         }
     }
 }
@@ -111,7 +113,10 @@ impl Queue {
                         if bind.is_patient() { &mut self.patient } else { &mut self.urgent };
                     queue.push(task);
                 }
-                Task::Evict(_) | Task::Share(_) => self.urgent.push(task),
+                Task::Evict(_) | Task::Share(_) => {
+                    self.mark(strips(&task).map(Box::from).as_ref());
+                    self.urgent.push(task);
+                }
                 Task::Group(patch) => {
                     let namespace = Arc::from(&*patch.namespace);
                     self.status.push(&namespace, Status::Group(patch));
@@ -152,14 +157,15 @@ impl Queue {
     pub(super) fn next(&mut self) -> Option<Flight> {
         let marking = &self.marking;
         let is_free = |task: &Task| match task {
-            Task::Bind(bind) => !marking.contains(&bind.uid),
+            Task::Bind(bind) => !marking.contains_key(&bind.uid),
             Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) | Task::Share(_) => {
                 true
             }
         };
         if let Some((of, task)) = self.urgent.next(is_free) {
             self.quiet_landed = 0;
-            return Some(Flight { haste: Haste::Urgent(of), marks: None, task });
+            let marks = strips(&task).map(Box::from);
+            return Some(Flight { haste: Haste::Urgent(of), marks, task });
         }
         if let Some((of, task)) = self.patient.next(is_free) {
             return Some(Flight { haste: Haste::Patient(of), marks: None, task });
@@ -171,8 +177,15 @@ impl Queue {
         let task = task.or_else(|| self.events.pop().map(|(_, event)| Task::Event(event)))?;
         self.quiet_flights += 1;
         let marks = marked(&task).map(Box::from);
-        self.marking.extend(marks.clone());
+        self.mark(marks.as_ref());
         Some(Flight { haste: Haste::Quiet, marks, task })
+    }
+
+    /// One more write for which the bind of a pod waits.
+    fn mark(&mut self, uid: Option<&Box<str>>) {
+        if let Some(uid) = uid {
+            *self.marking.entry(uid.clone()).or_default() += 1;
+        }
     }
 
     fn next_status(&mut self) -> Option<Task> {
@@ -198,9 +211,27 @@ impl Queue {
                 self.quiet_landed += 1;
             }
         }
-        if let Some(at) = self.marking.iter().position(|uid| Some(&**uid) == marks) {
-            self.marking.swap_remove(at);
+        if let Some(uid) = marks
+            && let Some(writes) = self.marking.get_mut(uid)
+        {
+            *writes -= 1;
+            if *writes == 0 {
+                self.marking.remove(uid);
+            }
         }
+    }
+}
+
+/// The UID of the pod from which a task takes what an earlier bind wrote.
+fn strips(task: &Task) -> Option<&str> {
+    match task {
+        Task::Share(ShareTask::Strip(strip)) => Some(&strip.uid),
+        Task::Pod(_)
+        | Task::Bind(_)
+        | Task::Evict(_)
+        | Task::Group(_)
+        | Task::Event(_)
+        | Task::Share(_) => None,
     }
 }
 
@@ -224,7 +255,18 @@ fn marked(task: &Task) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actuate::Bind;
+    use crate::actuate::{Bind, Strip, VolumeGrant, VolumeStep};
+
+    fn strip(uid: &str) -> Task {
+        Task::Share(ShareTask::Strip(Strip {
+            pod: 0,
+            uid: Box::from(uid),
+            namespace: Box::from("ns"),
+            name: Box::from(uid),
+            labels: Vec::new(),
+            maps: None,
+        }))
+    }
 
     fn mark(uid: &str) -> Task {
         mark_saying(uid, "")
@@ -258,6 +300,7 @@ mod tests {
             Task::Pod(condition) => {
                 String::from(format!("mark {} {}", condition.uid, condition.message).trim_end())
             }
+            Task::Share(ShareTask::Strip(strip)) => format!("strip {}", strip.uid),
             other @ (Task::Evict(_) | Task::Group(_) | Task::Event(_) | Task::Share(_)) => {
                 format!("{other:?}")
             }
@@ -288,6 +331,30 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind b"]);
         queue.landed(&Haste::Quiet, Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
+    }
+
+    #[test]
+    fn a_bind_waits_until_nothing_of_an_earlier_one_is_taken_away() {
+        let mut queue = Queue::default();
+        queue.take(vec![strip("a"), bind("a"), bind("b")]);
+        assert_eq!(flying(&mut queue), ["strip a", "bind b"]);
+        queue.landed(&urgent(), None);
+        assert_eq!(flying(&mut queue), [""; 0], "of another pod");
+        queue.landed(&urgent(), Some("a"));
+        assert_eq!(flying(&mut queue), ["bind a"]);
+        // One that waits behind others keeps a bind that need not wait for them, too.
+        queue.take((0..URGENT_OF_ONE_MAX).map(|number| bind(&number.to_string())).collect());
+        assert_eq!(flying(&mut queue).len(), URGENT_OF_ONE_MAX - 1);
+        let volumes = vec![VolumeGrant {
+            namespace: Box::from("ns"),
+            claim: Box::from("disk"),
+            uid: Box::from("u"),
+            node: Box::from("n"),
+            step: VolumeStep::Give(Box::from("pv")),
+        }];
+        let patient = Bind { volumes, ..Bind::of("c", "c", "n") };
+        queue.take(vec![strip("c"), Task::Bind(patient)]);
+        assert_eq!(flying(&mut queue), [""; 0]);
     }
 
     #[test]

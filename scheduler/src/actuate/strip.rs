@@ -5,7 +5,9 @@
 //! docs/contract.md 4.3 (rollback), 4.6 (what a crash left).
 
 use http::Method;
+use kai_daemon::backoff;
 use serde_json::{Map, Value, json};
+use tokio::time::sleep;
 
 use super::{Write, config_map::Owner};
 use crate::{
@@ -36,7 +38,7 @@ pub struct Strip {
 
 impl Strip {
     pub(super) async fn carry_out(self, write: &Write) -> ShareOutcome {
-        let result = self.strip(write).await;
+        let result = self.strip_for_certain(write).await;
         write.count("strip", result.is_ok());
         if let Err(failure) = &result {
             tracing::warn!(
@@ -48,6 +50,28 @@ impl Strip {
         ShareOutcome::Stripped { pod: self.pod, done: result.is_ok() }
     }
 
+    /// Strips until it is certain what became of it: a write that is on its way yet would take from the pod what its next
+    /// bind, which waits for this, tells it.
+    async fn strip_for_certain(&self, write: &Write) -> Result<(), Failure> {
+        let mut failures = 0;
+        loop {
+            match self.strip(write).await {
+                Err(Failure::Unsure(message)) => {
+                    tracing::debug!("no certain answer: {message}");
+                    failures += 1;
+                }
+                result => return result,
+            }
+            tokio::select! {
+                biased;
+                () = write.stop.cancelled() => {
+                    return Err(Failure::Unsure(String::from("the scheduler ends")));
+                }
+                () = sleep(backoff(failures)) => {}
+            }
+        }
+    }
+
     async fn strip(&self, write: &Write) -> Result<(), Failure> {
         let path = format!("/api/v1/namespaces/{}/pods/{}", self.namespace, self.name);
         let bytes = match read(&write.client, &path).await {
@@ -55,7 +79,10 @@ impl Strip {
             Err(failure) if failure.code() == Some(404) => return Ok(()),
             Err(failure) => return Err(failure),
         };
-        let unreadable = |error: serde_json::Error| Failure::Unsure(error.to_string());
+        let unreadable = |error: serde_json::Error| Failure::Refused {
+            code: 422,
+            message: format!("no pod was answered: {error}"),
+        };
         let pod: Whereabouts<'_> = serde_json::from_slice(&bytes).map_err(unreadable)?;
         // It is another pod, or it is bound: what it was told is true.
         if *pod.metadata.uid != *self.uid || !pod.spec.node_name.is_empty() {
