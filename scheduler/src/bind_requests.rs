@@ -268,4 +268,21 @@ mod tests {
         );
         check(&request("podName: p", ""), "incomplete");
     }
+
+    /// A request that is deleted was taken back, although a finalizer keeps it for a while.
+    #[test]
+    fn a_request_that_goes_or_is_done_is_left_alone() {
+        for (meta, status, is_left) in [
+            ("labels: {}", "", false),
+            ("deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [example.com/keep]", "", true),
+            ("labels: {}", "phase: Succeeded", true),
+        ] {
+            let yaml = format!(
+                "{{metadata: {{name: p, namespace: ns, {meta}}}, status: {{{status}}}, \
+                 spec: {{podName: p, selectedNode: n1, receivedResourceType: Regular}}}}"
+            );
+            let request: BindRequest = serde_saphyr::from_str(&yaml).expect("a BindRequest");
+            assert_eq!(matches!(begun(&request), Err(Fate::Leave)), is_left, "{yaml}");
+        }
+    }
 }

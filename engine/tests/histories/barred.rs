@@ -1,6 +1,6 @@
 //! Groups that lost again what they got by evicting others, with nothing but the scheduler's doing in between.
 
-use kai_engine::{Change, EvictionKind, Shortage};
+use kai_engine::{Change, EvictionKind, Pod, PodState, Shortage};
 use kai_sim::world::Evicted;
 
 use super::*;
@@ -64,4 +64,41 @@ fn a_gang_that_is_evicted_as_stale_begins_anew() {
         })
     });
     assert!(evicts, "it may evict the weak one again");
+}
+
+/// Makes a plan and carries it out; whoever was evicted is made again with a gate, which is lifted at once.
+fn go_on_gated(world: &mut World, millis: i64) -> Vec<String> {
+    let plan = plan_at(world, millis);
+    let decided = changes(world, &plan);
+    let evicted = plan.changes.iter().filter_map(|change| match change {
+        Change::Evict { pod, .. } => Some((*pod, world.facts.pods[pod].clone())),
+        Change::Place { .. } | Change::Nominate { .. } => None,
+    });
+    let evicted: Vec<(PodId, Pod)> = evicted.collect();
+    world.carry_out(&plan, Evicted::Gone);
+    for (pod, facts) in evicted {
+        for state in [PodState::Gated, PodState::Pending] {
+            world.tell(Delta::Pod(pod, Box::new(Pod { state, ..facts.clone() })));
+        }
+    }
+    decided
+}
+
+/// Gates that are lifted from pods which were made again are no news, after which groups might evict each other anew.
+#[test]
+fn gates_that_are_lifted_have_nobody_go_round() {
+    // Each of the groups takes its room back from the next, until one would begin anew.
+    let mut world = world(
+        "nodes: { small: { gpus: 1 }, large: { gpus: 4 } }\n\
+         queues: { research: { quota: 3, over_quota_weight: 0 }, batch: { quota: 0 } }\n\
+         groups:\n\
+         \x20 elastic: { queue: research, gpus: 0.7, pods: 4, min: 1, priority: 75, on: small large*3 }\n\
+         \x20 whole: { queue: research, gpus: 1 }\n\
+         \x20 pair: { queue: batch, gpus: 0.5, devices: 2 }",
+    );
+    for cycle in 0..8 {
+        let decided = go_on_gated(&mut world, 1000 * cycle);
+        let evicts = decided.iter().any(|change| change.starts_with("evict "));
+        assert_eq!(evicts, cycle < 3, "cycle {cycle}: {decided:?}");
+    }
 }

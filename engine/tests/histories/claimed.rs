@@ -1,7 +1,7 @@
 //! Devices of claims through histories that a scenario does not tell.
 
 use kai_engine::{
-    Claim, ClaimProblem, DEVICE_LOOKS_MAX, DeviceClassId, Holds, Misfit, Reach, ReachId,
+    Claim, ClaimProblem, Consumed, DEVICE_LOOKS_MAX, DeviceClassId, Holds, Misfit, Reach, ReachId,
     Requirement, SliceDevice, Unsupported, Why,
 };
 
@@ -290,4 +290,32 @@ fn a_class_that_is_gone_takes_no_other_along() {
     world.tell(Delta::DeviceClassGone(a));
     add(&mut world, "groups: { one: { queue: q, resources: { example.com/x: 1 } } }");
     assert_eq!(decide(&mut world, 0), ["place one on node0[b-0]"]);
+}
+
+/// Requests of a claim that one device serves have each the part of it that was told of this request.
+#[test]
+fn requests_of_a_claim_have_parts_of_their_own_of_one_device() {
+    let mut world = world(
+        "nodes: { node0: { cpu: 8, devices: { gpu: { count: 1, capacity: { memory: 40 } } } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 old: { queue: q, templates: [\"gpu(memory=10)*1 + gpu(memory=30)*1\"], on: node0 }\n\
+         \x20 new: { queue: q, templates: [\"gpu(memory=15)*1\"] }",
+    );
+    let old = claim(&mut world, "old");
+    let memory = world.names.symbol("memory");
+    for (millis, second, expect) in [(0, 30, "idle"), (1, 15, "place new on node0[gpu-0]")] {
+        change(&mut world, old, |mut claim| {
+            let given = claim.allocation.as_mut().expect("its pod runs");
+            let parts = given.devices.iter().zip([10, second]);
+            let consumed = parts.map(|(&(request, device), amount)| Consumed {
+                request,
+                device,
+                amounts: Box::new([(memory, amount)]),
+            });
+            given.consumed = consumed.collect();
+            claim
+        });
+        assert_eq!(decide(&mut world, millis), [expect], "10 and {second} of 40");
+    }
 }

@@ -26,6 +26,7 @@ mod shares;
 mod told_wrong;
 mod verdicts;
 mod wishes;
+mod withdrawn;
 
 /// Builds a world from a text in the scenario language; the name of the test is its title.
 fn world(text: &str) -> World {

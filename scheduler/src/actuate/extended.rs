@@ -346,4 +346,28 @@ mod tests {
         check(&["1"], &["1"], 2, Ok("container-1-request-0=gpu-0 container-0-request-0=gpu-1"));
         check(&[], &["2"], 1, Err("the pod asks for more example.com/gpu than it was given"));
     }
+
+    /// The configuration of a class is for the requests of that class alone.
+    #[test]
+    fn a_class_configures_its_own_requests() {
+        let backed = |name: &str| Backed {
+            resource: Box::from(format!("example.com/{name}")),
+            class: Box::from(name),
+            config: vec![json!({ "opaque": { "driver": name } })],
+            devices: vec![[name, "n1", "0"].map(Box::from)],
+        };
+        let grant = ExtendedGrant { backed: vec![backed("a"), backed("b")], ..grant(0) };
+        let requests = json!({ "example.com/a": "1", "example.com/b": "1" });
+        let container = json!({ "name": "c", "resources": { "requests": requests } });
+        let parts = grant.parts(&json!({ "spec": { "containers": [container] } }));
+        let allocation = grant.allocation(&parts.expect("there are devices for both"));
+        let entry = |driver: &str, number: u32| {
+            json!({
+                "source": "FromClass",
+                "requests": [format!("container-0-request-{number}")],
+                "opaque": { "driver": driver },
+            })
+        };
+        assert_eq!(allocation["devices"]["config"], json!([entry("a", 0), entry("b", 1)]));
+    }
 }

@@ -12,18 +12,23 @@ use super::*;
 /// Writes as an API server gets them, each in a line.
 type Sent = Arc<Mutex<Vec<String>>>;
 
-/// Says which object a write means.
+/// Says which object a write means, whether a volume is marked as one that was chosen, and how often a config map was written.
 fn line(method: &Method, path: &str, body: &Value) -> String {
     let uids = ["/metadata/uid", "/preconditions/uid", "/deleteOptions/preconditions/uid"];
     let uid = uids.iter().find_map(|at| body.pointer(at)?.as_str());
-    let version = body.pointer("/metadata/resourceVersion").and_then(Value::as_str);
-    let guards = [("uid", uid), ("version", version)];
+    let versions = ["/metadata/resourceVersion", "/preconditions/resourceVersion"];
+    let version = versions.iter().find_map(|at| body.pointer(at)?.as_str());
+    let chosen = body.pointer("/metadata/annotations/pv.kubernetes.io~1bound-by-controller");
+    let writes = body.pointer("/metadata/annotations/kai.scheduler~1write-count");
+    let chosen = chosen.and_then(Value::as_str);
+    let writes = writes.and_then(Value::as_str);
+    let guards = [("uid", uid), ("version", version), ("chosen", chosen), ("writes", writes)];
     let guards = guards.iter().filter_map(|(name, value)| Some(format!(" {name}={}", (*value)?)));
     format!("{method} {path}{}", guards.collect::<String>())
 }
 
-/// Carries a task out at a server that finds one object wherever it is asked for one, and answers writes with this code.
-async fn carry_out(task: Task, found: Value, code: u16) -> (Option<Outcome>, Vec<String>) {
+/// Writes to a server that finds one object wherever it is asked for one, and answers writes with this code.
+async fn server(found: Value, code: u16) -> (Write, Sent) {
     let sent = Sent::default();
     let server = tower::service_fn({
         let sent = Arc::clone(&sent);
@@ -58,7 +63,12 @@ async fn carry_out(task: Task, found: Value, code: u16) -> (Option<Outcome>, Vec
     let mode = Mode::Election { retry: Duration::from_secs(2) };
     let lease = Lease::new(client.clone(), "ns", "lease", mode);
     let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
-    let write = Write { client, guard, metrics: Metrics::new("kai"), stop };
+    (Write { client, guard, metrics: Metrics::new("kai"), stop }, sent)
+}
+
+/// Carries a task out at such a server.
+async fn carry_out(task: Task, found: Value, code: u16) -> (Option<Outcome>, Vec<String>) {
+    let (write, sent) = server(found, code).await;
     let outcome = task.carry_out(&write).await;
     let sent = std::mem::take(&mut *sent.lock().expect("nobody panics with it"));
     (outcome, sent)
@@ -110,6 +120,17 @@ fn volume() -> VolumeGrant {
     }
 }
 
+fn strip() -> Task {
+    Task::Share(ShareTask::Strip(Strip {
+        pod: 0,
+        uid: Box::from("u"),
+        namespace: Box::from("ns"),
+        name: Box::from("p"),
+        labels: vec![Box::from("runai-gpu-group")],
+        maps: None,
+    }))
+}
+
 /// Compares what is written where an object of the UID `u` and the version 7 is found, and all is taken.
 async fn check(task: Task, expect: &[&str]) {
     let said = format!("{task:?}");
@@ -156,7 +177,7 @@ async fn every_write_says_which_object_it_means() {
     let labels = vec![(Box::from("runai-gpu-group"), Some(Box::from("g")))];
     let bind = Bind { labels, volumes: vec![volume()], ..Bind::of("u", "p", "n") };
     let expect = [
-        "PATCH /api/v1/persistentvolumes/pv uid=u version=7",
+        "PATCH /api/v1/persistentvolumes/pv uid=u version=7 chosen=yes",
         &pod("PATCH", " uid=u"),
         &pod("POST", "/binding uid=u"),
     ];
@@ -167,15 +188,7 @@ async fn every_write_says_which_object_it_means() {
     let expect = [&*format!("PUT {path}/status uid=u version=7"), &pod("POST", "/binding uid=u")];
     check(Task::Bind(bind), &expect).await;
 
-    let strip = Strip {
-        pod: 0,
-        uid: Box::from("u"),
-        namespace: Box::from("ns"),
-        name: Box::from("p"),
-        labels: vec![Box::from("runai-gpu-group")],
-        maps: None,
-    };
-    check(Task::Share(ShareTask::Strip(strip)), &[&pod("PATCH", " uid=u version=7")]).await;
+    check(strip(), &[&pod("PATCH", " uid=u version=7")]).await;
     let place = Place { group: Arc::from("g"), node: Box::default() };
     let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
     let unreserve = Unreserve { device: 0, place, has_failed: true, template };
@@ -247,5 +260,121 @@ async fn pods_that_have_ended_use_no_device() {
             panic!("{outcome:?}");
         };
         assert_eq!(ending, expect, "{phase}");
+    }
+}
+
+/// Compares why a bind fails at a server that finds this object, and what was written of it.
+async fn check_unbound(bind: Bind, found: Value, expect: &str, writes: &[&str]) {
+    let (outcome, sent) = carry_out(Task::Bind(bind), found, 200).await;
+    let Some(Outcome::BindFailed { reason, .. }) = outcome else {
+        panic!("{outcome:?} after {sent:?}");
+    };
+    assert_eq!(reason, expect);
+    assert_eq!(sent, writes);
+}
+
+/// A pod that shares a claim is bound only where the claim has the devices that it was placed by.
+#[tokio::test(start_paused = true)]
+async fn a_claim_with_other_devices_is_not_shared() {
+    let on = |pool: &str| {
+        let device = json!({"driver": "d", "pool": pool, "device": "0"});
+        json!({"devices": {"results": [device]}})
+    };
+    let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
+    let grant = ClaimGrant { path: path.into(), uid: Box::from("u"), allocation: Some(on("n1")) };
+    let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n1") };
+    let found = json!({"metadata": {"uid": "u"}, "status": {"allocation": on("n2")}});
+    let expect = "failed to reserve the resource claim c: it was given other devices meanwhile";
+    check_unbound(bind, found, expect, &[]).await;
+}
+
+/// A provisioner may be at work for the node that a claim names, and says by taking it back that it made nothing.
+#[tokio::test(start_paused = true)]
+async fn a_volume_is_made_on_the_node_that_its_claim_names() {
+    let bind = || Bind {
+        volumes: vec![VolumeGrant { step: VolumeStep::Provision, ..volume() }],
+        ..Bind::of("u", "p", "n")
+    };
+    let named = json!({"volume.kubernetes.io/selected-node": "n2"});
+    let found = json!({"metadata": {"uid": "u", "annotations": named}});
+    let expect = "failed to bind the volume claim disk: it is to get its volume on another node";
+    check_unbound(bind(), found, expect, &[]).await;
+    let found = json!({"metadata": {"uid": "u", "resourceVersion": "7"}});
+    let expect =
+        "failed to bind the volume claim disk: the provisioner made no volume for this node";
+    let writes = ["PATCH /api/v1/namespaces/ns/persistentvolumeclaims/disk uid=u version=7"];
+    check_unbound(bind(), found, expect, &writes).await;
+}
+
+/// A volume that an administrator kept for a claim stays kept when the claim is gone.
+#[tokio::test(start_paused = true)]
+async fn a_volume_that_was_kept_for_its_claim_is_not_marked_as_chosen() {
+    let found = json!({
+        "metadata": {"uid": "u", "resourceVersion": "7"},
+        "spec": {"claimRef": {"namespace": "ns", "name": "disk"}},
+        "status": {"phase": "Bound"},
+    });
+    let bind = Bind { volumes: vec![volume()], ..Bind::of("u", "p", "n") };
+    let (_, sent) = carry_out(Task::Bind(bind), found, 200).await;
+    let expect = [
+        "PATCH /api/v1/persistentvolumes/pv uid=u version=7",
+        "POST /api/v1/namespaces/ns/pods/p/binding uid=u",
+    ];
+    assert_eq!(sent, expect);
+}
+
+/// Labels of a bound pod are true, whoever bound it.
+#[tokio::test(start_paused = true)]
+async fn a_bound_pod_keeps_the_labels_of_its_gpus() {
+    let found = json!({"metadata": {"uid": "u"}, "spec": {"nodeName": "n1"}});
+    let (_, sent) = carry_out(strip(), found, 200).await;
+    assert!(sent.is_empty(), "{sent:?}");
+}
+
+/// A config map is nobody's once the pod that it was made for is gone, although another pod has the name.
+#[tokio::test(start_paused = true)]
+async fn the_map_of_an_earlier_pod_makes_way() {
+    let owner = json!({"kind": "Pod", "name": "p", "uid": "old"});
+    let found =
+        json!({"metadata": {"uid": "u", "resourceVersion": "7", "ownerReferences": [owner]}});
+    let (write, sent) = server(found, 409).await;
+    let owner = config_map::Owner { namespace: "ns", name: "p", uid: "u" };
+    let written = owner.write(&write, "map", serde_json::Map::new()).await;
+    assert!(written.is_err(), "the server refuses all");
+    let sent = sent.lock().expect("nobody panics with it");
+    let maps = "/api/v1/namespaces/ns/configmaps";
+    assert_eq!(sent[..2], [format!("POST {maps}"), format!("DELETE {maps}/map uid=u version=7")]);
+}
+
+/// A write of an earlier bind that is on its way yet fits a config map no more that a later bind has written, or found as it is.
+#[tokio::test(start_paused = true)]
+async fn a_map_that_was_written_again_is_another_version() {
+    let owner = json!({"kind": "Pod", "name": "p", "uid": "u"});
+    for (annotations, expect) in
+        [(json!(null), "2"), (json!({"kai.scheduler/write-count": "2"}), "3")]
+    {
+        let metadata = json!({"uid": "m", "resourceVersion": "7", "ownerReferences": [owner], "annotations": annotations});
+        let (write, sent) = server(json!({ "metadata": metadata }), 409).await;
+        let owner = config_map::Owner { namespace: "ns", name: "p", uid: "u" };
+        let written = owner.write(&write, "map", serde_json::Map::new()).await;
+        assert!(written.is_err(), "the server refuses all");
+        let maps = "/api/v1/namespaces/ns/configmaps";
+        let expect = format!("PATCH {maps}/map uid=m version=7 writes={expect}");
+        assert_eq!(sent.lock().expect("nobody panics with it")[1], expect);
+        owner.remove(&write, "map").await.expect("a map of another version stays");
+        let last = sent.lock().expect("nobody panics with it").pop();
+        assert_eq!(last, Some(format!("DELETE {maps}/map uid=m version=7")));
+    }
+}
+
+/// The next bind of a pod waits for this one, which ends when nothing of it can come true later.
+#[tokio::test(start_paused = true)]
+async fn what_a_bind_wrote_is_taken_away_for_certain() {
+    for (code, is_certain) in [(200, true), (403, true), (404, true), (409, true), (500, false)] {
+        let (write, sent) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), code).await;
+        let outcome = tokio::time::timeout(Duration::from_secs(5), strip().carry_out(&write)).await;
+        assert_eq!(outcome.is_ok(), is_certain, "{code}: {outcome:?}");
+        let tries = sent.lock().expect("nobody panics with it").len();
+        assert_eq!(tries == 1, is_certain, "{code}: {tries}");
     }
 }

@@ -154,4 +154,50 @@ mod tests {
         assert_eq!(share_id("u", 0), share_id("u", 3));
         assert_ne!(share_id("u", 0), share_id("v", 0));
     }
+
+    /// Says what a claim that asks like this gets of devices, one of each of these reaches.
+    fn given(asked: AskedFor, reaches: &[u32], names: &mut Names) -> Value {
+        let claim = names.claim("ml", "c").number();
+        names.claims[claim].asked = vec![asked];
+        let (pod, node) = (names.pods.intern("p"), names.nodes.intern("n1"));
+        let claim_id = Some(ClaimId::new(claim));
+        let mut held = Vec::new();
+        for (at, reach) in reaches.iter().enumerate() {
+            let device = names.slice_devices.intern(&format!("d/n1/{at}"));
+            let special = SpecialDevice { reach: Some(*reach), ..SpecialDevice::default() };
+            names.slice_devices[device].special = Some(Box::new(special));
+            let device = SliceDeviceId::new(device);
+            held.push(Claimed { claim: claim_id, request: 0, device });
+        }
+        allocation(claim, Seat { pod, node }, &held.iter().collect::<Vec<_>>(), names)
+    }
+
+    /// Pods are evicted from tainted devices by what the allocations of their claims say that they tolerate.
+    #[test]
+    fn devices_come_with_what_their_claim_tolerates() {
+        let tolerations = vec![json!({ "key": "broken", "operator": "Exists" })];
+        for admin in [false, true] {
+            let asked = AskedFor { admin, tolerations: tolerations.clone(), ..AskedFor::default() };
+            let mut names = Names::new();
+            let everywhere = names.reaches.intern("");
+            let given = given(asked, &[everywhere], &mut names);
+            assert_eq!(given["devices"]["results"][0]["tolerations"], json!(tolerations));
+        }
+    }
+
+    /// A node of the claim has to reach all of its devices.
+    #[test]
+    fn nodes_have_to_reach_every_device_of_a_claim() {
+        let mut names = Names::new();
+        let wants = |key: &str| json!({ "key": key, "operator": "In", "values": ["a"] });
+        let reaches = ["rack", "switch"].map(|key| {
+            let reach = names.reaches.intern(key);
+            let term = json!({ "matchExpressions": [wants(key)] });
+            names.reaches[reach].selector = Some(json!({ "nodeSelectorTerms": [term] }));
+            reach
+        });
+        let given = given(AskedFor::default(), &reaches, &mut names);
+        let both = json!({ "matchExpressions": [wants("rack"), wants("switch")] });
+        assert_eq!(given["nodeSelector"], json!({ "nodeSelectorTerms": [both] }));
+    }
 }

@@ -111,6 +111,28 @@ fn what_no_longer_holds_goes_and_others_stay() {
     assert_eq!(without(&current[1..], "default"), None);
 }
 
+/// Other words are said anew after a pause, but those of an earlier process, which nobody said lately, at once.
+#[test]
+fn an_explanation_of_an_earlier_process_makes_way_at_once() {
+    let of = |code: &str, sentence: &str| Explanation {
+        code: String::from(code),
+        sentence: String::from(sentence),
+        ..Explanation::default()
+    };
+    let record = |written: Explanation| {
+        let text = written.write().into_boxed_str();
+        Record { explanation: Some(text), ..Record::default() }
+    };
+    let mut report = Report::default();
+    let (before, now) = (of("KAI1203", "1 node is free"), of("KAI1202", "it is over its limit"));
+    assert!(report.explain(7, Some(now.clone()), &record(before), 1_000).is_some());
+    let later = of("KAI1203", "2 nodes are free");
+    assert!(report.explain(7, Some(later.clone()), &record(now.clone()), 2_000).is_none());
+    assert_eq!(report.next(), Some(1_000 + RESAY_MILLISECONDS));
+    let due = 1_000 + RESAY_MILLISECONDS;
+    assert!(report.explain(7, Some(later), &record(now), due).is_some());
+}
+
 #[test]
 fn timestamps_are_compared_at_the_second() {
     let stamps = |stale_since, last_start| Stamps { stale_since, last_start, last_eviction: None };

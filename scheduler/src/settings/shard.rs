@@ -538,6 +538,27 @@ mod tests {
         );
     }
 
+    /// Preemption and reclaim have each their own runtime and depth.
+    #[test]
+    fn preemption_and_reclaim_are_told_apart() {
+        let plugins = "{name: gpupack}, {name: gpusharingorder}, {name: nodeplacement}";
+        check(
+            "{minRuntime: {reclaimMinRuntime: 5m}}",
+            &format!(
+                "{{tiers: [{{plugins: [{plugins}, {{name: minruntime, \
+                 arguments: {{defaultReclaimMinRuntime: 5m}}}}]}}]}}"
+            ),
+            |config| config.reclaim_min_runtime = 300_000,
+            &[],
+        );
+        check(
+            "{queueDepthPerAction: {preempt: 5}}",
+            &format!("{{queueDepthPerAction: {{preempt: 5}}, tiers: [{{plugins: [{plugins}]}}]}}"),
+            |config| config.queue_depth.preempt = Some(5),
+            &[],
+        );
+    }
+
     #[test]
     fn zones_count_where_the_plugin_is_listed() {
         let text =

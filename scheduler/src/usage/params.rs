@@ -258,6 +258,21 @@ mod tests {
         assert!(problems.is_empty(), "{problems:?}");
     }
 
+    /// Each unit of a duration of Prometheus has its length.
+    #[test]
+    fn a_tumbling_window_is_as_long_as_it_says() {
+        const HOUR: i64 = 3_600_000;
+        for (text, size) in [("1d", 24 * HOUR), ("1d12h", 36 * HOUR), ("1w", 168 * HOUR)] {
+            let yaml = format!(
+                "{{clientType: prometheus, connectionString: 'http://a', \
+                 usageParams: {{windowType: tumbling, windowSize: {text}}}}}"
+            );
+            let config: UsageDbConfig = serde_saphyr::from_str(&yaml).expect("a usageDBConfig");
+            let params = Params::read(&config, &mut Vec::new()).expect("it can be asked");
+            assert_eq!(params.window, Window::Tumbling { start: None, size }, "{text}");
+        }
+    }
+
     /// Reads the YAML of a `usageDBConfig` and compares what is wrong with it.
     fn check(text: &str, is_read: bool, problems: &[&str]) {
         let config: UsageDbConfig = serde_saphyr::from_str(text).expect("a usageDBConfig");

@@ -3,7 +3,7 @@
 //! A file has `objects`, applied in order (`deleted: Kind` and `listed: Kind` stand for a deletion
 //! and for a full list that holds nothing, `begun: Kind` and `ended: Kind` are around one that holds what stands between; `flush: true` lets the loop go round once, `used` is what queues used in
 //! the past, `paused` leaves a `group` of the namespace `ml` out or lets it back in, `placed` says of a `pod` by UID whether a
-//! plan gave it a place, `aligned` is the resources that the
+//! plan gave it a place, with what it asked for of GPUs, `aligned` is the resources that the
 //! plugin `numa` ignores, or none where it is off), `flags` as on the command line, and `expect`, one line per delta.
 //! Only what differs from the default is printed.
 
@@ -295,6 +295,14 @@ fn advance(ingest: &mut Ingest) {
     }
 }
 
+/// The facts of a pod as they were told last.
+fn told_last(ingest: &Ingest, pod: u32) -> Option<Pod> {
+    ingest.context.deltas.iter().rev().find_map(|delta| {
+        let Delta::Pod(id, facts) = delta else { return None };
+        (id.number() == pod).then(|| Pod::clone(facts))
+    })
+}
+
 fn apply(ingest: &mut Ingest, object: &Value) {
     if object["flush"] == true {
         go_round(ingest);
@@ -316,6 +324,10 @@ fn apply(ingest: &mut Ingest, object: &Value) {
     if let (Some(placed), Some(pod)) = (object["placed"].as_bool(), object["pod"].as_str()) {
         let pod = ingest.context.names.pods.find(pod).expect("a pod that was applied");
         ingest.place(pod, placed);
+        if placed {
+            let asked = told_last(ingest, pod).map(|facts| facts.shape.gpu);
+            ingest.keep_asked(pod, asked.as_ref());
+        }
         return;
     }
     if let (Some(paused), Some(group)) = (object["paused"].as_bool(), object["group"].as_str()) {

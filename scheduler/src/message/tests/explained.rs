@@ -332,22 +332,28 @@ fn a_search_that_goes_on_says_what_was_said_before_it() {
     );
 }
 
+/// The command for an administrator names the whole quota or limit that is needed, and not what is missing of it.
 #[test]
 fn help_comes_with_its_cost_and_its_command() {
     let mut names = world();
     let queue = names.queue("team-a");
     let mut cluster = Cluster::default();
-    let facts = Queue { limit: PerLane([Limit::of(16 * GPU); 3]), ..Queue::default() };
+    let sixteen = PerLane([Limit::of(16 * GPU); 3]);
+    let facts = Queue { quota: sixteen, limit: sixteen, ..Queue::default() };
     cluster.apply(kai_engine::Delta::Queue(queue, Box::new(facts)));
     let bound = Bound {
         queue: cluster.queue_state(queue),
         lane: QueueLane::Gpu,
         requested: PerLane([20 * GPU; 3]),
     };
-    let why = Why::OverLimit(Box::new(bound));
-    let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
-    let said = explanation(asked).expect("there is something to say");
-    let last = said.help.last().expect("there is help");
-    assert_eq!(last.command.as_deref(), Some("kubectl kai queues set team-a --gpu-limit 20"));
-    assert!(last.admin && !last.cost.is_empty(), "{last:?}");
+    let bounds =
+        [(Why::OverLimit(Box::new(bound)), "limit"), (Why::OverQuota(Box::new(bound)), "quota")];
+    for (why, name) in bounds {
+        let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
+        let said = explanation(asked).expect("there is something to say");
+        let last = said.help.last().expect("there is help");
+        let command = format!("kubectl kai queues set team-a --gpu-{name} 20");
+        assert_eq!(last.command, Some(command));
+        assert!(last.admin && !last.cost.is_empty(), "{last:?}");
+    }
 }

@@ -235,6 +235,28 @@ fn room_stays_kept_for_claims_that_were_told_their_node() {
     assert_eq!(disks.offered(&["a"]), "n1 n2");
 }
 
+/// Drivers may report the room of a node under another name from one moment to the next.
+#[test]
+fn a_volume_that_is_made_takes_room_of_whatever_takes_the_place_of_its_capacity() {
+    let mut disks = Disks::new();
+    disks.claim("disk", "before", "60", Some("n1"));
+    disks.claim("disk", "a", "60", None);
+    disks.cycle();
+    assert_eq!(disks.offered(&["a"]), "n2");
+    let gone = json!({ "metadata": { "name": "n1", "namespace": "ns" } }).to_string();
+    let deleted = disks.ingest.deleted(Kind::CsiStorageCapacity, gone.as_bytes());
+    deleted.expect("a name can be read");
+    let capacity = json!({
+        "metadata": { "name": "another", "namespace": "ns" },
+        "storageClassName": "disk",
+        "nodeTopology": { "matchLabels": { "host": "n1" } },
+        "capacity": "100",
+    });
+    disks.apply(Kind::CsiStorageCapacity, &capacity);
+    disks.cycle();
+    assert_eq!(disks.offered(&["a"]), "n2");
+}
+
 #[test]
 fn a_claim_that_cannot_be_made_where_it_says_takes_no_room() {
     let mut disks = Disks::new();
