@@ -17,6 +17,17 @@ pub const DEVICES_MAX: u32 = 1024;
 /// The longest beginning of the names of config maps: 253 bytes are a name, and a container and a word come after it.
 const MAP_PREFIX_BYTES_MAX: usize = 230;
 
+/// Reads the label with the memory of each device of a node, in MiB: a value that can only be bytes is converted.
+///
+/// # Source
+/// docs/behaviour.md 2.4.
+#[must_use]
+pub fn device_memory_mib(label: &str) -> Option<u32> {
+    const BYTES_FROM: u64 = 1 << 20;
+    let memory = label.parse::<u64>().ok()?;
+    u32::try_from(if memory >= BYTES_FROM { memory >> 20 } else { memory }).ok()
+}
+
 /// The share of each device that a pod asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
@@ -257,6 +268,20 @@ mod tests {
             Err(invalid) => invalid.to_string(),
         };
         assert!(text.contains(expect), "{annotations}: {text:?} lacks {expect:?}");
+    }
+
+    #[test]
+    fn memory_of_devices_in_bytes_is_converted() {
+        for (label, expect) in [
+            ("81559", Some(81_559)),
+            ("1048575", Some(1_048_575)),
+            ("1048576", Some(1)),
+            ("42949672960", Some(40_960)),
+            ("18446744073709551615", None),
+            ("much", None),
+        ] {
+            assert_eq!(device_memory_mib(label), expect, "{label}");
+        }
     }
 
     #[test]

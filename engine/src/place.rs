@@ -18,7 +18,7 @@ use crate::{
     config::Config,
     decided::{plan::Why, steps::Progress},
     fit::{
-        best_node::{Found, best_node},
+        best_node::{Found, best_node, best_node_of_tiers},
         filter::Choice,
         why::{self, Unplaced},
     },
@@ -315,14 +315,14 @@ impl<'a> Attempt<'a> {
         limits::affords(trial, self.group, shape.charge_on(memory_mib))
     }
 
-    /// The best node in an area, the most preferred domains first.
+    /// The best node in an area; of those that are equal by what the pod itself asks for, in the most preferred domain.
     fn find(&self, trial: &mut Trial<'_>, pod: PodId, area: &Area<'_>) -> Option<Found> {
         let devices = Choice::By(self.config.device_placement);
         trial.state().looks.forget();
         let Some(tiers) = area.tiers else {
             return best_node(trial.state(), pod, area.nodes, devices);
         };
-        tiers.iter().find_map(|tier| best_node(trial.state(), pod, Some(tier), devices))
+        best_node_of_tiers(trial.state(), pod, area.nodes, tiers, devices)
     }
 
     /// A gang that needs room to come waits as a whole: placements become nominations. So do those of any group for which

@@ -305,7 +305,7 @@ impl State {
         let state = &self.pods.status[pod];
         let shape = &self.shapes[self.pods[pod].shape];
         match state.nominee.as_ref().or(state.place.as_ref()) {
-            Some(place) => shape.charge_on(self.nodes.gpus(place.node).memory_mib),
+            Some(place) => self.nodes.charge(shape, place.node),
             None => shape.charge,
         }
     }

@@ -180,7 +180,10 @@ fn found(why: &Why, waiting: Waiting<'_>) -> Option<Told> {
              {SUB_GROUPS_MAX}, or {CONSTRAINED_SUB_GROUPS_MAX} with a topology constraint, more than \
              {SUB_GROUP_DEPTH_MAX} are above each other, or a name is longer than one may be"
         )),
-        Why::OverLimit(bound) => Some(over_limit(bound, names).into()),
+        Why::OverLimit(bound) => {
+            let is_protected = waiting.facts.is_some_and(|facts| !facts.preemptible);
+            Some(over_limit(bound, is_protected, names).into())
+        }
         Why::OverQuota(bound) => Some(over_quota(bound, names).into()),
         Why::Delayed { until, why } => {
             let mut told = told(why, waiting).unwrap_or_default();
@@ -285,7 +288,7 @@ fn has_gang(structure: &Structure) -> bool {
     }
 }
 
-fn over_limit(bound: &Bound, names: &Names) -> Error {
+fn over_limit(bound: &Bound, is_protected: bool, names: &Names) -> Error {
     let (resource, unit) = units(bound.lane);
     let queue = queue_name(bound, names);
     let amount = |amount| amount_text(bound.lane, amount);
@@ -296,7 +299,8 @@ fn over_limit(bound: &Bound, names: &Names) -> Error {
         amount(bound.queue.allocated[bound.lane]),
         amount(bound.requested[bound.lane]),
     );
-    Error { queue: Some(queue_details(bound, &queue)), ..Error::new(reason::OVER_LIMIT, message) }
+    let queue = Some(queue_details(bound, is_protected, &queue));
+    Error { queue, ..Error::new(reason::OVER_LIMIT, message) }
 }
 
 fn over_quota(bound: &Bound, names: &Names) -> Error {
@@ -317,12 +321,12 @@ fn over_quota(bound: &Bound, names: &Names) -> Error {
         limit_text(bound.lane, bound.queue.quota[bound.lane]),
         amount(bound.queue.allocated_non_preemptible[bound.lane]),
     );
-    let queue = Some(queue_details(bound, &queue));
+    let queue = Some(queue_details(bound, true, &queue));
     Error { queue, ..Error::new(reason::NON_PREEMPTIBLE_OVER_QUOTA, message) }
 }
 
-/// `details.queueDetails`: quantities by resource, in plain units.
-fn queue_details(bound: &Bound, name: &str) -> Value {
+/// `details.queueDetails`: quantities by resource, in plain units; `is_protected` where the workload cannot be evicted.
+fn queue_details(bound: &Bound, is_protected: bool, name: &str) -> Value {
     let amounts = |of: &dyn Fn(QueueLane) -> Option<i64>| {
         let mut map = serde_json::Map::new();
         for (lane, key) in [
@@ -351,6 +355,8 @@ fn queue_details(bound: &Bound, name: &str) -> Value {
             amounts(&|lane| Some(state.allocated_non_preemptible[lane])),
         "queueResourceLimits": amounts(&|lane| state.limit[lane].amount()),
         "podGroupRequestedResources": amounts(&|lane| Some(bound.requested[lane])),
+        "podGroupRequestedNonPreemptibleResources":
+            amounts(&|lane| Some(if is_protected { bound.requested[lane] } else { 0 })),
     })
 }
 

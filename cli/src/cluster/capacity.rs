@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kai_api::names::node::GPU_MEMORY;
 use kai_api::quantity::Quantity;
-use kai_api::shared_gpu::Share;
+use kai_api::shared_gpu::{Share, device_memory_mib};
 use kai_engine::EmptyShape;
 use kai_scheduler::message::{Need, larger_than_all_nodes, larger_than_nodes, split};
 use serde_json::Value;
@@ -55,7 +55,8 @@ impl Capacity {
         for node in nodes {
             let there = &node["status"]["allocatable"];
             let gpus = milli(&there[names::GPU]).saturating_add(milli(&there[names::AMD_GPU]));
-            let told = text(&node["metadata"]["labels"][GPU_MEMORY]).parse().unwrap_or(0);
+            let told = device_memory_mib(text(&node["metadata"]["labels"][GPU_MEMORY]))
+                .map_or(0, Into::into);
             capacity.gpu_memory_mib = capacity.gpu_memory_mib.max(told);
             let names = there.as_object().into_iter().flat_map(|map| map.keys());
             let profiles = names.filter_map(|name| name.strip_prefix(names::MIG));

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use clap::Subcommand;
 use kai_api::names::node;
 use kai_api::names::resource::SHARED_GPU_MEMORY;
+use kai_api::shared_gpu::device_memory_mib;
 use serde_json::Value;
 
 use crate::cluster::gpu::{self, Total};
@@ -344,7 +345,7 @@ impl Memory {
     fn of(nodes: &[Value]) -> Self {
         let memory = nodes.iter().filter_map(|node| {
             let meta = &node["metadata"];
-            let mib = text(&meta["labels"][node::GPU_MEMORY]).parse().ok()?;
+            let mib = device_memory_mib(text(&meta["labels"][node::GPU_MEMORY]))?.into();
             Some((text(&meta["name"]).to_owned(), mib))
         });
         Self(memory.collect())

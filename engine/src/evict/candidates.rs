@@ -136,8 +136,7 @@ pub(crate) fn gives_milli(state: &State, pod: PodId) -> i64 {
     } else if place.devices.is_empty() && shape.shared > 0 {
         i64::from(shape.shared) * GPU_MILLI
     } else {
-        shape.charge_on(state.nodes().gpus(place.node).memory_mib)[QueueLane::Gpu]
-            - shape.claims_milli()
+        state.nodes().charge(shape, place.node)[QueueLane::Gpu] - shape.claims_milli()
     };
     plain + state.claimed_milli(pod)
 }
@@ -146,7 +145,7 @@ pub(crate) fn gives_milli(state: &State, pod: PodId) -> i64 {
 pub(crate) fn held(state: &State, pod: PodId) -> Charge {
     let shape = &state.shapes()[state.pods()[pod].shape];
     match &state.pods().status[pod].place {
-        Some(place) => shape.charge_on(state.nodes().gpus(place.node).memory_mib),
+        Some(place) => state.nodes().charge(shape, place.node),
         None => shape.charge,
     }
 }

@@ -6,6 +6,8 @@
 //! are not spread, room now before room later, fewer NUMA zones before more, nodes without GPUs for work without, then
 //! the placement key, then the name.
 
+mod tiers;
+
 use crate::{
     base::{
         id_set::IdSet,
@@ -30,6 +32,8 @@ use crate::{
         pod::{GpuRequest, Place},
     },
 };
+
+pub(crate) use tiers::best_node_of_tiers;
 
 /// A node for a pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -126,6 +130,14 @@ pub(crate) fn best_node(
     }
 }
 
+/// The nodes that a pod is nominated to, in the order in which they are tried.
+fn nominees(state: &State, pod: PodId) -> Vec<NodeId> {
+    let facts = &state.pods()[pod];
+    let kept = state.nominations.nodes.get(&pod).copied();
+    let expected = facts.group().map(|group| expected(state, group)).unwrap_or_default();
+    facts.nominated().into_iter().chain(kept).chain(expected).collect()
+}
+
 /// The best node among those that a pod likes most, where it was found that there is one.
 fn preferred(state: &mut State, bounds: &Bounds<'_>, found: Option<Found>) -> Option<Found> {
     let order = preferences(state, bounds.pod, bounds.within);
@@ -218,11 +230,7 @@ impl NodeSearch<'_> {
     /// The node that `status.nominatedNodeName` names goes before every other, then those that a plan nominated it for.
     fn nominated(&mut self) -> Option<Found> {
         let state = self.state;
-        let facts = &state.pods()[self.pod];
-        let kept = state.nominations.nodes.get(&self.pod).copied();
-        let expected = facts.group().map(|group| expected(state, group)).unwrap_or_default();
-        let nodes = facts.nominated().into_iter().chain(kept).chain(expected);
-        nodes.into_iter().find_map(|node| {
+        nominees(state, self.pod).into_iter().find_map(|node| {
             let rank = state.nodes().index.rank(node)?;
             let allowed = self.nodes.contains(rank) && self.within.contains(rank);
             if allowed { self.look(rank, When::Later) } else { None }

@@ -81,7 +81,7 @@ impl State {
                 nodes.reserve(claims, place.node, reserved, Booking { hold, sign });
             }
             nodes.occupy(shape, facts, place, Booking { hold, sign });
-            charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
+            charge = nodes.charge(shape, place.node);
         }
         if let Some(place) = &state.nominee {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {
@@ -92,10 +92,13 @@ impl State {
                 nodes.reserve(claims, place.node, reserved, entry);
             }
             nodes.occupy(shape, facts, place, entry);
-            charge = shape.charge_on(nodes.gpus(place.node).memory_mib);
+            charge = nodes.charge(shape, place.node);
         }
         let Owner::Group(group) = facts.owner else {
-            if facts.owner == Owner::Foreign && state.place.is_some() {
+            if facts.owner == Owner::Foreign
+                && let Some(place) = &state.place
+                && nodes.is_offered(place.node)
+            {
                 sign.charge(&mut nodes.foreign, charge);
             }
             return None;

@@ -250,12 +250,13 @@ impl State {
             return;
         }
         let was = std::mem::replace(row, class);
-        if let Some(lane) = was.and_then(|class| class.backs)
-            && self.claims.backs.get(&lane) == Some(&id)
-        {
-            self.claims.backs.remove(&lane);
+        let served = |class: DeviceClass| [class.backs, class.implicit].into_iter().flatten();
+        for lane in was.into_iter().flat_map(served) {
+            if self.claims.backs.get(&lane) == Some(&id) {
+                self.claims.backs.remove(&lane);
+            }
         }
-        if let Some(lane) = class.and_then(|class| class.backs) {
+        for lane in class.into_iter().flat_map(served) {
             self.claims.backs.insert(lane, id);
         }
         self.nodes.index.fragments.forget_ranks();

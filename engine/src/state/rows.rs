@@ -15,8 +15,13 @@ use crate::{
     },
     decided::plan::Why,
     state::{
-        device::Device, group_key::GroupKey, index::Index, shape::NodeClasses, slices::SliceRow,
-        tree::Tree, zones::ZoneTable,
+        device::Device,
+        group_key::GroupKey,
+        index::Index,
+        shape::{NodeClasses, ShapeRow},
+        slices::SliceRow,
+        tree::Tree,
+        zones::ZoneTable,
     },
     told::{
         group::Group,
@@ -59,7 +64,7 @@ pub(crate) struct Nodes {
     pub(crate) total: Charge,
     /// The part of it that is GPUs on nodes without the gpu-worker label.
     pub(crate) unlabelled_gpu: i64,
-    /// Amounts of it that pods of others hold. Derived.
+    /// Amounts of it that pods of others hold; what they hold of nodes that are no part of it is none. Derived.
     pub(crate) foreign: Charge,
     /// Lanes of MIG instances that stand for GPUs.
     pub(crate) mig_lanes: Vec<Lane>,
@@ -83,9 +88,30 @@ impl Nodes {
         self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
     }
 
+    /// Tells whether a node is part of what there is to divide: it is there, and takes pods.
+    ///
+    /// # Source
+    /// docs/behaviour.md 3.1. Nodes of other node pools are not there.
+    pub(crate) fn is_offered(&self, node: NodeId) -> bool {
+        let facts = self.facts.get(node).and_then(Option::as_ref);
+        facts.is_some_and(|facts| facts.blocked.is_none())
+    }
+
     /// Sums what is free on a node now and what will be, less what is kept for nominated pods.
     pub(crate) fn free(&self, node: NodeId, lane: Lane) -> i64 {
         self.idle.get(node, lane) + self.releasing.get(node, lane)
+    }
+
+    /// Sums what a pod of a shape costs its queues on a node. On one that is not there, as on one that was deleted or is of
+    /// another node pool by now, its GPU memory is no part of any GPU that is known.
+    ///
+    /// # Source
+    /// docs/behaviour.md 2.3.
+    pub(crate) fn charge(&self, shape: &ShapeRow, node: NodeId) -> Charge {
+        match self.facts.get(node).and_then(Option::as_ref) {
+            Some(facts) => shape.charge_on(facts.gpus.memory_mib),
+            None => shape.charge,
+        }
     }
 
     /// Counts the GPUs of a node that are set aside from sharing.

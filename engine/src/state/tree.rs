@@ -86,9 +86,10 @@ impl Leaf {
         self.pods.iter().copied().filter(|pod| eligible(*pod)).take(count)
     }
 
-    /// Tells whether it is below its minimum because pods of it ended well.
+    /// Tells whether it is below its minimum because pods of it ended well, while others go on. One of which nothing runs any
+    /// more has done its part: what comes after it, as training after what prepares it, is not ending.
     fn is_completing(&self) -> bool {
-        self.count.succeeded > 0 && self.count.used < self.min
+        self.count.succeeded > 0 && (1..self.min).contains(&self.count.used)
     }
 }
 

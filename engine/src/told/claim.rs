@@ -154,6 +154,8 @@ pub struct DeviceMatch {
 pub struct DeviceClass {
     /// The extended resource whose requests it serves on nodes where no device plugin does.
     pub backs: Option<Lane>,
+    /// The extended resource that has its name from the class, which it serves likewise.
+    pub implicit: Option<Lane>,
     /// The reason why claims get none of its devices yet, or at all.
     pub unselected: Option<Unselected>,
 }

@@ -197,3 +197,19 @@ fn gpus_that_were_set_aside_are_gone_with_their_node() {
     world.tell(Delta::Node(id, facts));
     assert_eq!(decide(&mut world, 1000), ["place half on node0/0"]);
 }
+
+/// Memory of a GPU on a node that is no more, or of another node pool by now, is not counted in GPUs of 100 MiB.
+#[test]
+fn gpu_memory_on_a_node_that_is_gone_is_no_heap_of_gpus() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 1, gpu_memory_mib: 80000 }, node1: { gpus: 1, gpu_memory_mib: 80000 } }\n\
+         queues: { q: { limit: 1 } }\n\
+         groups:\n\
+         \x20 runs: { queue: q, gpu_memory_mib: 40000, on: node1/0 }\n\
+         \x20 waits: { queue: q, gpu_memory_mib: 20000 }",
+    );
+    world.tell(Delta::NodeGone(node(&world, "node1")));
+    assert_eq!(decide(&mut world, 0), ["place waits on node0/0"]);
+    let held = world.cluster.queue_state(queue(&world, "q")).allocated[QueueLane::Gpu];
+    assert_eq!(held, 250);
+}

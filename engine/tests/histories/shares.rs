@@ -124,3 +124,18 @@ fn gpus_of_named_claims_make_a_department_full() {
     );
     assert_eq!(decide(&mut world, 0), ["idle"]);
 }
+
+/// What others hold of nodes that offer nothing, or are of another node pool, is not taken off what there is to divide.
+#[test]
+fn what_others_hold_elsewhere_is_not_taken_off() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 4 }, node1: { gpus: 4 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 theirs: { foreign: true, gpus: 4, on: node1 }\n\
+         \x20 ours: { queue: q, gpus: 3, on: node0 }",
+    );
+    world.tell(Delta::NodeGone(node(&world, "node1")));
+    plan_at(&mut world, 0);
+    assert_eq!(share(&world, "q"), 3000);
+}

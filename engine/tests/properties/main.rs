@@ -299,7 +299,7 @@ fn device_class() -> impl Strategy<Value = Delta> {
     (0..CLASSES, any::<bool>()).prop_map(|(id, backs)| {
         // Two classes may not back one resource: which of them does is not the engine's to say.
         let backs = (backs && id == 0).then_some(BACKED);
-        Delta::DeviceClass(DeviceClassId::new(id), DeviceClass { backs, unselected: None })
+        Delta::DeviceClass(DeviceClassId::new(id), DeviceClass { backs, ..DeviceClass::default() })
     })
 }
 

@@ -90,7 +90,7 @@ impl Controller {
 
     /// Takes away what the next settings do not see.
     pub(super) async fn leave(&self, next: &Settings) {
-        if self.settings.is_on && next.is_on && self.settings.namespace != next.namespace {
+        if self.settings.is_on && self.settings.namespace != next.namespace {
             self.clear().await;
         }
     }
@@ -324,5 +324,46 @@ async fn sleep_until(wake: Option<Timestamp>) {
             tokio::time::sleep(Duration::try_from(left).unwrap_or_default()).await;
         }
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http::{Method, Request, Response};
+    use kai_api::names::{label, value};
+    use kube::client::Body;
+
+    use super::*;
+
+    /// Whoever looks at another namespace from now on would leave them there for ever.
+    #[tokio::test]
+    async fn scaling_pods_leave_a_namespace_that_is_theirs_no_longer() {
+        let before = Settings { is_on: true, ..Settings::default() };
+        let here = before.namespace.as_str();
+        for (namespace, is_on, expect) in [(here, true, 0), ("other", true, 1), ("other", false, 1)]
+        {
+            let deleted = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&deleted);
+            let labels = json!({label::APP: value::SCALING_APP,
+                label::SHARED_GPU_POD_NAMESPACE: "n", label::SHARED_GPU_POD_NAME: "p"});
+            let pod = json!({"metadata": {"name": "s", "uid": "u", "labels": labels}});
+            let server = tower::service_fn(move |request: Request<Body>| {
+                let answer = if request.method() == Method::DELETE {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    json!({"kind": "Status", "status": "Success"})
+                } else {
+                    json!({"metadata": {}, "items": [pod]})
+                };
+                let answer = Response::builder().body(Body::from(answer.to_string().into_bytes()));
+                async { answer }
+            });
+            let client = Client::new(server, "default");
+            let next = Settings { namespace: namespace.to_owned(), is_on, ..before.clone() };
+            Controller::new(client, "kai-scheduler", before.clone()).leave(&next).await;
+            assert_eq!(deleted.load(Ordering::Relaxed), expect, "{namespace} {is_on}");
+        }
     }
 }

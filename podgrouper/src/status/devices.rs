@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kai_api::names::node;
 use kai_api::quantity::Quantity;
+use kai_api::shared_gpu::device_memory_mib;
 use serde_json::Value;
 
 use super::totals::{Totals, times};
@@ -46,7 +47,7 @@ impl Devices {
     pub(crate) async fn share(&self, usage: &Usage) -> Result<Option<Quantity>, kube::Error> {
         let Some(share) = &usage.memory_share else { return Ok(None) };
         let Some(node) = self.node(&share.node).await? else { return Ok(None) };
-        let device_mib = node.label(node::GPU_MEMORY).and_then(|mib| mib.parse::<i64>().ok());
+        let device_mib = node.label(node::GPU_MEMORY).and_then(device_memory_mib).map(i64::from);
         let part = |device_mib: i64| {
             let thousandths = share.mib.checked_mul(1_000)?.checked_div(device_mib)?;
             times(Quantity::from_milli(thousandths), share.devices)

@@ -1,6 +1,9 @@
 //! Node.
 
-use kai_api::names::{node as labels, resource};
+use kai_api::{
+    names::{node as labels, resource},
+    shared_gpu::device_memory_mib,
+};
 use kai_engine::{
     Blocked, GPU_MILLI, Gpus, Label, Lane, Mig, MigStrategy, Node, Resources, Taint, Worker,
 };
@@ -65,7 +68,7 @@ struct Condition<'a> {
 pub(super) fn apply(context: &mut Context, wire: &Wire<'_>) -> String {
     let version = wire.metadata.resource_version.to_string();
     let row = context.names.node(&wire.metadata.name).number();
-    if !context.is_ours(&wire.metadata.labels) {
+    if !context.rules.is_our_node(&wire.metadata.labels) {
         gone(context, row);
         return version;
     }
@@ -199,9 +202,7 @@ fn gpus(node: &crate::server::wire::Pairs<'_>, allocatable_milli: i64) -> Gpus {
     }
 }
 
-/// Memory of each GPU as the node's label says it, in MiB; a value that can only be bytes is converted.
+/// Memory of each GPU as the node's label says it, in MiB.
 fn memory_mib(node: &crate::server::wire::Pairs<'_>) -> Option<u32> {
-    const BYTES_FROM: u64 = 1 << 20;
-    let memory = node.value(labels::GPU_MEMORY)?.parse::<u64>().ok()?;
-    u32::try_from(if memory >= BYTES_FROM { memory >> 20 } else { memory }).ok()
+    device_memory_mib(node.value(labels::GPU_MEMORY)?)
 }

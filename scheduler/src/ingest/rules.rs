@@ -19,6 +19,8 @@ pub struct Rules {
     pub is_sharing_off: bool,
     /// Labels of CPU, GPU and MIG workers.
     pub worker_keys: [String; 3],
+    /// Only nodes that are CPU or GPU workers are there.
+    pub wants_workers: bool,
     /// Keep the queue tree.
     pub full_hierarchy: bool,
     /// A pod that terminates for longer gives nothing back; milliseconds.
@@ -43,6 +45,7 @@ impl Rules {
                 args.gpu_worker_node_label_key.clone(),
                 args.mig_worker_node_label_key.clone(),
             ],
+            wants_workers: args.restrict_node_scheduling,
             full_hierarchy: args.full_hierarchy_fairness,
             stuck_after: i64::try_from(args.stuck_in_releasing_threshold.as_millis())
                 .unwrap_or(i64::MAX),
@@ -57,6 +60,17 @@ impl Rules {
         } else {
             &self.pool_value
         }
+    }
+
+    /// Tells whether a node with these labels is one that work may go to: in our node pool, and a worker where only those
+    /// are taken.
+    ///
+    /// # Source
+    /// docs/behaviour.md 1.2, step 3.
+    pub(crate) fn is_our_node(&self, labels: &crate::server::wire::Pairs<'_>) -> bool {
+        let [cpu, gpu, _] = &self.worker_keys;
+        let is_worker = || [cpu, gpu].iter().any(|key| labels.value(key).is_some());
+        self.is_ours(labels) && (!self.wants_workers || is_worker())
     }
 
     /// Tells whether an object with these labels belongs to our node pool.

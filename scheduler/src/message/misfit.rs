@@ -65,7 +65,7 @@ pub(super) fn overhead(no_room: &NoRoom, names: &Names) -> String {
 /// docs/behaviour.md 10.2, check 1.
 pub(super) fn too_dear(no_room: &NoRoom, names: &Names) -> String {
     let error = match no_room.too_dear.as_deref() {
-        Some(Why::OverLimit(bound)) => over_limit(bound, names),
+        Some(Why::OverLimit(bound)) => over_limit(bound, false, names),
         Some(Why::OverQuota(bound)) => over_quota(bound, names),
         Some(_) | None => return String::new(),
     };

@@ -133,6 +133,14 @@ fn a_limit_and_a_quota() {
     assert_eq!(details["name"], "team-a");
     assert_eq!(details["queueResourceLimits"]["memory"], "-1");
     assert_eq!(details["queueAllocatedResources"]["nvidia.com/gpu"], "3500m");
+    for (preemptible, expect) in [(true, "0"), (false, "1")] {
+        let facts = Group { preemptible, ..Group::default() };
+        let told = said_of(&facts, &Why::OverLimit(bound(QueueLane::Gpu)), &names);
+        let error = told.expect("there is something to say").errors.remove(0);
+        let details = error.queue.expect("the queue's numbers");
+        assert_eq!(details["podGroupRequestedResources"]["nvidia.com/gpu"], "1");
+        assert_eq!(details["podGroupRequestedNonPreemptibleResources"]["nvidia.com/gpu"], expect);
+    }
 }
 
 #[test]

@@ -68,8 +68,8 @@ pub(super) fn satisfied(after: &After<'_>, group: GroupId, promised: bool) -> bo
     }
 }
 
-/// Tells whether `group` was below its minimum before the plan because pods of it ended well, and the plan does not
-/// place others.
+/// Tells whether a part of `group` was below its minimum before the plan because pods of it ended well while others went
+/// on, and the plan does not place others.
 pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
     let below = |name: Option<Symbol>, min: u32| {
         let of = |(_, pod): &(&PodId, &Pod)| {
@@ -79,7 +79,7 @@ pub(super) fn was_completing(after: &After<'_>, group: GroupId) -> bool {
             |(id, pod): &(&PodId, &Pod)| pod.state.place().is_some() || after.placed.contains(id);
         let there = after.facts.pods.iter().filter(of).filter(holds).count();
         let mut pods = after.facts.pods.iter().filter(of);
-        pods.any(|(_, pod)| pod.state == PodState::Succeeded) && there < min as usize
+        pods.any(|(_, pod)| pod.state == PodState::Succeeded) && (1..min as usize).contains(&there)
     };
     match &after.facts.groups[&group].structure {
         Structure::Flat { min, .. } => below(None, *min),

@@ -33,7 +33,7 @@ pub(super) fn classes(world: &mut World, scenario: &Scenario) {
     for (name, class) in scenario.device_classes.iter() {
         let id = world.names.device_class(name);
         let backs = class.backs.as_deref().map(|resource| lane(world, resource));
-        world.tell(Delta::DeviceClass(id, DeviceClass { backs, unselected: None }));
+        world.tell(Delta::DeviceClass(id, DeviceClass { backs, ..DeviceClass::default() }));
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Past usage, which a scheduler may weigh in, is not in the API and counts as none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use kai_api::shared_gpu::device_memory_mib;
 use kai_engine::share::{Participant, divide};
 use kai_engine::{GPU_MILLI, Limit, Timestamp};
 use serde_json::Value;
@@ -46,19 +47,22 @@ pub(crate) async fn foreign(cluster: &Cluster, namespace: Option<&str>) -> Optio
 
 fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
     let mut supply = Supply { gpu_milli: 0, memory_mib: None };
+    let mut counted = BTreeSet::new();
     for node in nodes.iter().filter(|node| takes_pods(node)) {
+        counted.insert(text(&node["metadata"]["name"]));
         for name in [names::GPU, names::AMD_GPU] {
             let devices = text(&node["status"]["allocatable"][name]).parse().unwrap_or(0_i64);
             supply.gpu_milli += devices * GPU_MILLI;
         }
-        let memory = text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]).parse();
-        if let Ok(memory) = memory {
+        let label = text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]);
+        if let Some(memory) = device_memory_mib(label).map(u64::from) {
             supply.memory_mib = Some(supply.memory_mib.map_or(memory, |least| least.min(memory)));
         }
     }
     let mut held = Total::default();
     // A device that is shared is held by its reservation pod for those who share it, who are in queues.
-    let holds = |pod: &&Value| !text(&pod["spec"]["nodeName"]).is_empty() && !is_reservation(pod);
+    let holds =
+        |pod: &&Value| counted.contains(text(&pod["spec"]["nodeName"])) && !is_reservation(pod);
     for pod in foreign.iter().filter(holds) {
         held.add(&Total::of_pod(pod), 1);
     }
@@ -216,9 +220,34 @@ pub(crate) fn show(milli: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
+
+    /// The API server leaves out those that hold no devices any more.
+    #[tokio::test]
+    async fn pods_of_other_schedulers_are_read_until_they_have_ended() {
+        let asked = Arc::new(Mutex::new(String::new()));
+        let told = Arc::clone(&asked);
+        let service = tower::service_fn(move |request: Request<Body>| {
+            *told.lock().expect("nobody panics with it") = request.uri().to_string();
+            let none = json!({"metadata": {}, "items": []}).to_string();
+            async { Ok::<_, kube::Error>(Response::new(Body::from(none.into_bytes()))) }
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "default"), "default");
+        assert_eq!(foreign(&cluster, None).await, Some(Vec::new()));
+        let asked = asked.lock().expect("nobody panics with it");
+        for left_out in ["spec.schedulerName", "status.phase"] {
+            assert!(asked.contains(&format!("{left_out}%21%3D")), "{asked}");
+        }
+        for phase in ["Succeeded", "Failed"] {
+            assert!(asked.contains(&format!("status.phase%21%3D{phase}")), "{asked}");
+        }
+    }
 
     #[test]
     fn quotas_first_then_weights_and_no_more_than_is_asked_for() {

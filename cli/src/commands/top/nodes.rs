@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use kai_api::shared_gpu::device_memory_mib;
 use serde_json::{Map, Value};
 
 use crate::cluster::gpu::{self, Total};
@@ -173,7 +174,8 @@ fn node(object: &Value, pods: &[&Value], seen: &Seen) -> Node {
         of(names::GPU) + of(names::AMD_GPU)
     };
     let (usable, capacity) = (count(&status["allocatable"]), count(&status["capacity"]));
-    let memory_mib = text(&labels[kai_api::names::node::GPU_MEMORY]).parse().ok();
+    let memory_mib =
+        device_memory_mib(text(&labels[kai_api::names::node::GPU_MEMORY])).map(Into::into);
     let mut devices = held(pods, memory_mib, seen);
     let rest = if seen.is_complete { State::Free } else { State::Unknown };
     let taken = u64::try_from(devices.len()).unwrap_or(u64::MAX);

@@ -68,10 +68,12 @@ type Pool = (Box<str>, Box<str>);
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::ingest) struct Class {
     pub(in crate::ingest) selectors: Vec<Box<str>>,
-    /// The extended resource that it serves where no device plugin does, and no other class before it.
-    pub(in crate::ingest) backs: Lane,
+    /// The extended resource that it names, to serve it where no device plugin does, and no other class before it.
+    pub(in crate::ingest) backs: Option<Lane>,
     /// True if it is the class of this resource that serves it.
     pub(in crate::ingest) serves: bool,
+    /// The extended resource that has its name from the class.
+    pub(in crate::ingest) implicit: Lane,
     pub(in crate::ingest) created: Timestamp,
     pub(in crate::ingest) generation: u32,
 }

@@ -199,30 +199,33 @@ impl Catalog {
     ) -> String {
         let meta = &wire.metadata;
         let backs = wire.spec.extended_resource_name.clone().filter(|name| !name.is_empty());
-        let backs = backs.unwrap_or_else(|| format!("{IMPLICIT}{}", meta.name));
-        let backs = context.lane(&backs);
+        let backs = backs.map(|name| context.lane(&name));
+        let implicit = context.lane(&format!("{IMPLICIT}{}", meta.name));
         let before = self.classes.get(&*meta.name);
         let class = Class {
             selectors: super::claim::expressions(&wire.spec.selectors),
             backs,
             serves: before.is_some_and(|before| before.backs == backs && before.serves),
+            implicit,
             created: moment(meta.creation_timestamp.as_ref()),
             generation: context.generation(Kind::DeviceClass),
         };
         // Devices of it are GPUs, whatever the resource is called by which they are asked for.
-        let is_instance = context.names.lane_name(backs).starts_with(resource::MIG_PREFIX);
-        if is_gpu(&meta.name) && backs.number() >= Lane::FIRST_EXTENDED && !is_instance {
-            context.deltas.push(Delta::Lane(backs, LaneKind::Gpu));
+        for lane in backs.into_iter().chain([implicit]) {
+            let is_instance = context.names.lane_name(lane).starts_with(resource::MIG_PREFIX);
+            if is_gpu(&meta.name) && lane.number() >= Lane::FIRST_EXTENDED && !is_instance {
+                context.deltas.push(Delta::Lane(lane, LaneKind::Gpu));
+            }
         }
         let name: Box<str> = Box::from(&*meta.name);
+        context.names.backing.insert(implicit, name.clone());
         context.names.device_configs.insert(name.clone(), wire.spec.config.clone());
         let before = self.classes.insert(name.clone(), class);
-        let left = before.as_ref().map(|before| before.backs).filter(|lane| *lane != backs);
-        let mut changed: BTreeSet<Box<str>> = [left, Some(backs)]
-            .into_iter()
-            .flatten()
-            .flat_map(|lane| self.serve(context, lane))
-            .collect();
+        let left =
+            before.as_ref().and_then(|before| before.backs).filter(|lane| Some(*lane) != backs);
+        let lanes = left.into_iter().chain(backs);
+        let mut changed: BTreeSet<Box<str>> =
+            lanes.flat_map(|lane| self.serve(context, lane)).collect();
         let now = &self.classes[&name];
         let decides = |class: &Class| (class.selectors.clone(), class.backs);
         if before.is_none_or(|before| decides(&before) != decides(now)) {
@@ -237,7 +240,7 @@ impl Catalog {
     /// Has an extended resource served by the class that was made last, and of those made at one time by the first by name,
     /// as kube-scheduler does; gives the classes that serve it since or no longer. The rule is of KEP-5004.
     fn serve(&mut self, context: &mut Context, lane: Lane) -> Vec<Box<str>> {
-        let of_lane = self.classes.iter().filter(|(_, class)| class.backs == lane);
+        let of_lane = self.classes.iter().filter(|(_, class)| class.backs == Some(lane));
         let last = of_lane.max_by_key(|(name, class)| (class.created, Reverse(*name)));
         let serving = last.map(|(name, _)| name.clone());
         match &serving {
@@ -245,7 +248,8 @@ impl Catalog {
             None => context.names.backing.remove(&lane),
         };
         let mut changed = Vec::new();
-        for (name, class) in self.classes.iter_mut().filter(|(_, class)| class.backs == lane) {
+        let of_lane = self.classes.iter_mut().filter(|(_, class)| class.backs == Some(lane));
+        for (name, class) in of_lane {
             let serves = serving.as_ref() == Some(name);
             if std::mem::replace(&mut class.serves, serves) != serves {
                 changed.push(name.clone());
@@ -267,8 +271,10 @@ impl Catalog {
     pub(in crate::ingest) fn remove_class(&mut self, context: &mut Context, name: &str) {
         context.names.device_configs.remove(name);
         if let Some(class) = self.classes.remove(name) {
+            context.names.backing.remove(&class.implicit);
             self.tell_class(context, name);
-            for heir in self.serve(context, class.backs) {
+            let heirs = class.backs.map(|lane| self.serve(context, lane)).unwrap_or_default();
+            for heir in heirs {
                 self.tell_class(context, &heir);
             }
         }

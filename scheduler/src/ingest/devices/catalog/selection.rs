@@ -59,8 +59,12 @@ pub(super) struct Selections {
 impl Selection {
     /// Only the class as it is serves an extended resource.
     pub(super) fn told(&self, class: &Class) -> DeviceClass {
-        let backs = (class.serves && self.own == Wish::default()).then_some(class.backs);
-        DeviceClass { backs, unselected: self.unselected }
+        let is_class = self.own == Wish::default();
+        DeviceClass {
+            backs: class.backs.filter(|_| is_class && class.serves),
+            implicit: is_class.then_some(class.implicit),
+            unselected: self.unselected,
+        }
     }
 
     fn of_class(&mut self, class: Option<&Class>) {
