@@ -362,6 +362,64 @@ async fn listed(words: &[&str], is_awaited: bool) -> (String, bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn pods_of_named_work_alone_are_listed() {
+    let (read, _) = listed(&["list", "--pods", "b"], false).await;
+    let pods: Vec<_> = read.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(pods, ["POD", "b-0"], "{read}");
+}
+
+/// Answers as a server does that has a job whose one pod has ended, and gives nobody the log of that.
+fn without_logs(path: &str) -> (u16, Value) {
+    let top = "group: batch\nversion: v1\nkind: Job\nname: a\nuid: job-a\n";
+    let job = json!({"metadata": {"name": "a", "namespace": "default", "uid": "job-a"},
+        "status": {"conditions": [{"type": "Complete", "status": "True"}]}});
+    let group = json!({"metadata": {"name": "pg-a", "namespace": "default",
+        "annotations": {"kai.scheduler/top-owner-metadata": top}}, "spec": {"queue": "q"}});
+    let pod = json!({"metadata": {"name": "a-0", "namespace": "default", "uid": "pod-a",
+        "annotations": {"pod-group-name": "pg-a"}},
+        "spec": {"containers": [{"name": "main"}]}, "status": {"phase": "Succeeded"}});
+    if path.contains("/pods/a-0/log") {
+        let refusal = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "reason": "Forbidden", "message": "logs are nobody's", "code": 403});
+        return (403, refusal);
+    }
+    let found = if path.contains("/pods/a-0") {
+        pod
+    } else if path.contains("/pods?") {
+        page(&[pod], "")
+    } else if path.contains("/podgroups?") {
+        page(&[group], "")
+    } else if path.contains("/jobs?") {
+        page(&[job], "")
+    } else {
+        page(&[], "")
+    };
+    (200, found)
+}
+
+/// The code says that a log is whole: who keeps it has nothing else to go by.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_cannot_be_read_makes_its_reader_fail() {
+    let printed = Printed::default();
+    let service = tower::service_fn(|request: Request<Body>| {
+        let (code, answer) = without_logs(&request.uri().to_string());
+        async move {
+            let body = Body::from(answer.to_string().into_bytes());
+            let answer = Response::builder().status(code).body(body);
+            Ok::<_, kube::Error>(answer.expect("it has a code"))
+        }
+    });
+    let client = kube::Client::new(service, "default");
+    let out = Output::given(Box::new(printed.clone()), Box::new(printed.clone()));
+    let mut context = kubectl_kai::Context::given(client, "default", out);
+    let argv = ["kubectl-kai", "logs", "-f", "a"].iter().map(Into::into).collect();
+    let exit = kubectl_kai::run(argv, &mut context).await;
+    let said = printed.text();
+    assert!(said.contains("the log of a-0 is not all there"), "{said}");
+    assert_eq!(exit, kubectl_kai::error::Exit::Failure, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pods_are_printed_before_the_last_pod_group_is_read() {
     let (read, is_first) = listed(&["list", "--pods"], true).await;
     assert!(is_first, "the first row waited for all PodGroups:\n{read}");

@@ -224,6 +224,24 @@ mod tests {
         assert_eq!(told, expect, "{text}");
     }
 
+    /// The API counts memory in megabytes, and CPUs in thousandths.
+    #[test]
+    fn what_is_set_stands_as_it_was_typed() {
+        for (lane, typed, engine) in [
+            (QueueLane::Gpu, "1.5", 1_500),
+            (QueueLane::Cpu, "4000", 4_000),
+            (QueueLane::Memory, "64000", 64_000_000_000),
+        ] {
+            for field in [Field::Quota(lane), Field::Limit(lane)] {
+                let mut queue = kai_engine::Queue::default();
+                change_queue(&mut queue, field, typed);
+                assert_eq!(field_value(&queue, field), typed, "{field:?}");
+                let bounds = if let Field::Quota(_) = field { &queue.quota } else { &queue.limit };
+                assert_eq!(bounds[lane].amount(), Some(engine), "{field:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_set_is_read_or_refused() {
         check("a.b.gpu.quota=1.5", "Queue { queue: \"a.b\", field: Quota(Gpu), value: \"1.5\" }");

@@ -124,6 +124,11 @@ mod tests {
             &[("a", 9, 1, "Error", "state"), ("b", 4, 137, "OOMKilled", "lastState")],
             &["b: exit code 137, OOMKilled", "a: exit code 1"],
         );
+        // Who ran out of memory has the code of who was told to stop, and failed by itself.
+        check(
+            &[("a", 7, 143, "Error", "state"), ("b", 7, 137, "OOMKilled", "state")],
+            &["b: exit code 137, OOMKilled", "a: exit code 143"],
+        );
         check(&[("a", 9, 0, "Completed", "state")], &[]);
     }
 }

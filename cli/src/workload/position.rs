@@ -370,4 +370,18 @@ mod tests {
         ];
         assert_eq!(told, expect);
     }
+
+    #[test]
+    fn a_workload_of_several_groups_stands_where_the_first_of_them_does() {
+        let group = |name: &str| json!({"metadata": {"namespace": "n", "name": name}});
+        let workload =
+            Workload { groups: vec![group("b"), group("a"), group("c")], ..Workload::default() };
+        let mut loaded = Loaded { workloads: vec![workload], hidden: Vec::new() };
+        let at = |place| Position { place, of: 3 };
+        let places = [("a", 1), ("b", 2), ("c", 3)];
+        let places: Places =
+            places.map(|(name, place)| (("n".to_owned(), name.to_owned()), at(place))).into();
+        loaded.take(&places);
+        assert_eq!(loaded.workloads[0].position, Some(at(1)));
+    }
 }

@@ -395,3 +395,6 @@ fn lost(
     }
     (!spans.is_empty()).then(|| Members { queue: queue.into(), spans, evictions: Vec::new() })
 }
+
+#[cfg(test)]
+mod tests;

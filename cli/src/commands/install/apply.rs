@@ -378,3 +378,28 @@ fn reason(pod: &Value) -> Option<String> {
         format!("{name}: {}, not ready", clean(phase))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The status of a Deployment is that of the version before until its controller has looked at the new one.
+    #[test]
+    fn a_deployment_is_ready_once_all_replicas_of_its_newest_version_are_available() {
+        for (observed, updated, available, total, expect) in [
+            (2, 1, 1, 1, true),
+            (1, 1, 1, 1, false),
+            (2, 0, 1, 1, false),
+            (2, 1, 0, 1, false),
+            (2, 1, 1, 2, false),
+        ] {
+            let status = json!({"observedGeneration": observed, "updatedReplicas": updated,
+                "availableReplicas": available, "replicas": total});
+            let deployment =
+                json!({"metadata": {"generation": 2}, "spec": {"replicas": 1}, "status": status});
+            assert_eq!(Replicas::of(&deployment).is_ready, expect, "{status}");
+        }
+    }
+}

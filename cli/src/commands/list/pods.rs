@@ -240,3 +240,30 @@ fn cells(owner: &Owner<'_>, pod: &Value) -> Vec<Cell> {
         Cell::ranked(age.map_or_else(|| "-".to_owned(), duration::short), age),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The server forgets a list in the middle of it, and it comes again from its first object.
+    #[test]
+    fn a_pod_is_listed_once_although_its_list_begins_anew() {
+        let pods = |names: &[&str]| {
+            let pod = |name: &&str| json!({"metadata": {"namespace": "n", "name": name}});
+            News::Pods(Part::Objects(names.iter().map(pod).collect()))
+        };
+        let news = [
+            News::End(Ok(Vec::new())),
+            pods(&["a", "b"]),
+            News::Pods(Part::Again),
+            pods(&["a", "b", "c"]),
+        ];
+        let mut pages = Pages::new(true);
+        for news in news {
+            pages.take(news).expect("all was read");
+        }
+        let tables = std::iter::from_fn(|| pages.next());
+        let names: Vec<String> = tables.flat_map(|table| table.rows).map(|row| row.name).collect();
+        assert_eq!(names, ["pod/a", "pod/b", "pod/c"]);
+    }
+}

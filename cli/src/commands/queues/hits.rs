@@ -115,4 +115,18 @@ mod tests {
             assert_eq!(amount(&value), expect, "{value}");
         }
     }
+
+    /// Shares follow from weights, and who holds more than its share is who loses.
+    #[test]
+    fn every_bound_of_a_queue_may_hit_somebody() {
+        for (field, told) in [("quota", "Quota"), ("limit", "Limit"), ("overQuotaWeight", "Weight")]
+        {
+            for (lane, named) in [("gpu", "Gpu"), ("cpu", "Cpu"), ("memory", "Memory")] {
+                let patch = json!({"resources": {lane: {field: 3}}});
+                let expect =
+                    format!("[Queue {{ queue: \"a\", field: {told}({named}), value: \"3\" }}]");
+                assert_eq!(format!("{:?}", changes("a", &patch)), expect, "{patch}");
+            }
+        }
+    }
 }

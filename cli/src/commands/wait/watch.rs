@@ -338,6 +338,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::cluster::Resource;
+
+    /// Objects of several kinds may have one name.
+    #[test]
+    fn work_of_another_kind_is_not_what_is_waited_for() {
+        let workload = |api_version: &str, kind: &str, plural: &str| {
+            let mut workload = Workload::default();
+            workload.name = "train".into();
+            workload.resource = Resource::new(api_version, kind, plural);
+            workload
+        };
+        let workloads = vec![workload("batch/v1", "Job", "jobs"), workload("v1", "Pod", "pods")];
+        let loaded = Loaded { workloads, hidden: Vec::new() };
+        for (kind, expect) in [("Job", Some("Job")), ("Pod", Some("Pod")), ("RayJob", None)] {
+            let target =
+                Target { namespace: String::new(), kind: kind.into(), name: "train".into() };
+            let found = target.find(&loaded).map(|found| found.resource.kind.as_str());
+            assert_eq!(found, expect, "{kind}");
+        }
+    }
 
     #[test]
     fn another_one_of_its_name_is_not_waited_for() {

@@ -231,3 +231,100 @@ async fn watch_kind(client: Client, kind: &'static str, seen: &Seen) {
     })
     .await;
 }
+
+#[cfg(test)]
+mod tests {
+    use http::{Request, Response};
+    use kai_api::config::ConfigSpec;
+    use kube::client::Body;
+
+    use super::*;
+    use crate::admission::settings::Flags;
+
+    /// A registrar, and the paths of what it deletes, at an API server that lets it make registrations or not.
+    fn registrar(settings: Settings, may_create: bool) -> (Registrar, Arc<Mutex<Vec<String>>>) {
+        let deleted = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&deleted);
+        let server = tower::service_fn(move |request: Request<Body>| {
+            let told = Arc::clone(&told);
+            async move {
+                let (head, body) = request.into_parts();
+                let path = head.uri.path().to_owned();
+                let is_refused = !may_create && path.contains("webhookconfigurations");
+                let body = body.collect_bytes().await?;
+                let mut answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let code = match head.method.as_str() {
+                    "GET" => {
+                        answer = json!({"metadata": {"name": "kai-scheduler", "uid": "n-1"}});
+                        200
+                    }
+                    "DELETE" => {
+                        told.lock().expect("nobody panics with it").push(path);
+                        answer = json!({"kind": "Status", "status": "Success"});
+                        200
+                    }
+                    "POST" if is_refused => {
+                        answer = json!({"kind": "Status", "status": "Failure", "code": 403,
+                            "reason": "Forbidden", "message": "no"});
+                        403
+                    }
+                    _ => {
+                        answer["status"] = json!({"allowed": true});
+                        200
+                    }
+                };
+                let answer = Body::from(answer.to_string().into_bytes());
+                let answer = Response::builder().status(code).body(answer);
+                Ok::<_, kube::Error>(answer.expect("it has a code"))
+            }
+        });
+        let material = Material {
+            certificate: String::new(),
+            key: String::new(),
+            authorities: String::from("ca"),
+        };
+        let registrar = Registrar {
+            client: Client::new(server, "default"),
+            namespace: String::from("kai-scheduler"),
+            way: Way::Services,
+            settings: watch::channel(Some(Arc::new(settings))).1,
+            served: watch::channel(Some(material)).1,
+        };
+        (registrar, deleted)
+    }
+
+    /// No pod would be judged between the two, and for as long as nobody lets the new one be made.
+    #[tokio::test]
+    async fn a_registration_stays_until_the_one_in_its_place_is_made() {
+        let settings = |config: Value| {
+            let config: ConfigSpec = serde_json::from_value(config).expect("a Config");
+            let (scheduler, queue_label) = ("kai-scheduler".into(), "kai.scheduler/queue".into());
+            Settings::of(Some(&config), &Flags { scheduler, queue_label })
+        };
+        let place = Place {
+            namespace: String::from("kai-scheduler"),
+            namespace_uid: Some(String::from("n-1")),
+            way: Way::Services,
+            bundle: json!("Y2E="),
+        };
+        let path = format!("/apis/{API_VERSION}/validatingwebhookconfigurations");
+        for (may_create, expect) in [(false, ""), (true, "validating-kai-admission")] {
+            let seen = Seen::default();
+            for mut object in wanted(&settings(json!({})), &place) {
+                object["metadata"]["uid"] = json!("u");
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                let key = (text(&object["kind"]), text(&object["metadata"]["name"]));
+                let mut rows = seen.rows.lock().expect("nobody panics with it");
+                rows.insert(key, Arc::new(Object::new(object)));
+            }
+            seen.listed.lock().expect("nobody panics with it").extend([MUTATING, VALIDATING]);
+            let renamed = json!({"admission": {"validatingWebhookConfigurationName": "renamed"}});
+            let (mut registrar, deleted) = registrar(settings(renamed), may_create);
+            let is_done = registrar.round(&seen, &mut HashSet::new()).await;
+            assert_eq!(is_done, may_create);
+            let deleted = deleted.lock().expect("nobody panics with it").join(" ");
+            let expect = if expect.is_empty() { String::new() } else { format!("{path}/{expect}") };
+            assert_eq!(deleted, expect, "{may_create}");
+        }
+    }
+}

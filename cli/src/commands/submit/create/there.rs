@@ -275,8 +275,31 @@ fn json_at<'v>(map: &'v serde_json::Map<String, Value>, key: &str) -> &'v Value 
 
 #[cfg(test)]
 mod tests {
+    use http::{Request, Response};
+    use kube::client::Body;
+
     use super::*;
-    use crate::cluster::Refusal;
+    use crate::cluster::{Refusal, Resource};
+
+    /// The API server refuses it where somebody else has changed or replaced the object since.
+    #[tokio::test]
+    async fn a_change_is_one_of_the_version_that_was_looked_at() {
+        // It answers with what it was sent.
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let sent = request.into_body().collect_bytes().await?;
+            Ok::<_, kube::Error>(Response::new(Body::from(sent.to_vec())))
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "default"), "default");
+        let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "settings"}, "data": {"a": "2"}});
+        let document = Document::new(wanted, "settings.yaml");
+        let old = json!({"metadata": {"name": "settings", "uid": "u", "resourceVersion": "7"}});
+        let resource = Resource::new("v1", "ConfigMap", "configmaps");
+        let call = Call::new("create", &resource).namespace(Some("default")).name("settings");
+        let sent = change(&document, &old, &call, &cluster).await.expect("it takes all");
+        assert_eq!(sent["metadata"], old["metadata"]);
+        assert_eq!(sent["data"], json!({"a": "2"}));
+    }
 
     #[test]
     fn a_full_quota_alone_is_no_reason_to_keep_what_takes_it() {

@@ -309,6 +309,8 @@ mod tests {
             "--gres=lustre,gpu:a100",
             "1 x 1 tasks, None cores, None MiB, Some(1) Some(\"a100\")",
         );
+        // Of an option that stands twice the last one counts, as for sbatch.
+        check("-N 2 --nodes=4", "4 x 1 tasks, None cores, None MiB, None None");
         check("-N two", "x:2: --nodes=two cannot be read");
         check("--mem=0", "1 x 1 tasks, None cores, None MiB, None None");
     }

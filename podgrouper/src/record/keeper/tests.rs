@@ -1,0 +1,54 @@
+//! Tests of records that are kept day by day.
+
+use http::{Request, Response};
+use kube::client::Body;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::cache::Cache;
+use crate::object::Object;
+use crate::pod::Pod;
+use crate::record::day::DAY_SECONDS;
+use crate::store::Key;
+
+/// A keeper whose API server has nothing.
+fn keeper(heard: Arc<Heard>) -> Keeper {
+    let server = tower::service_fn(|_: Request<Body>| async {
+        Response::builder().status(404).body(Body::empty())
+    });
+    let client = Client::new(server, "default");
+    let (changed, _) = tokio::sync::mpsc::unbounded_channel();
+    let finder = Finder::new(Cache::new(client.clone(), CancellationToken::new(), changed));
+    Keeper::new(client, heard, finder, u32::MAX)
+}
+
+/// The podgrouper may be away over midnight, and for whole days.
+#[tokio::test]
+async fn each_day_is_charged_for_its_own_hours() {
+    const HOUR: Second = 3_600;
+    let heard = Arc::new(Heard::default());
+    let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
+    let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
+    heard.set_group(&Key::new("n", "g"), &Object::new(group));
+    let begun = "1970-01-02T22:00:00Z";
+    let pod = json!({
+        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": begun,
+            "annotations": {"pod-group-name": "g"}},
+        "spec": {"nodeName": "node-1"},
+        "status": {"phase": "Running", "startTime": begun},
+    });
+    heard.set_pod(&Object::new(pod.clone()), &Pod::from_value(&pod));
+    let mut keeper = keeper(heard);
+    let to = 3 * DAY_SECONDS + 10 * HOUR;
+    let mut next = Some(WorkId { namespace: "n".into(), uid: "g".into() });
+    let mut days = Vec::new();
+    while let Some(work) = next {
+        let plan = keeper.plan(&work, to, None).await.expect("nothing is to be read");
+        let plan = plan.expect("it is known");
+        days.push((plan.place.day.to_string(), plan.record.run_seconds / 3_600));
+        next = keeper.written(plan, to);
+    }
+    let expect = [("1970-01-02", 2), ("1970-01-03", 24), ("1970-01-04", 10)];
+    assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
+}
