@@ -136,6 +136,7 @@ impl State {
         let is_as_labelled =
             |old: &Node| self.nodes.facts[id].as_ref().is_some_and(|new| new.labels == old.labels);
         if !old.as_deref().is_some_and(is_as_labelled) {
+            self.shapes.keys.label(old.as_deref(), self.nodes.facts[id].as_deref());
             self.nodes.index.labelled.clear();
             self.reach_from(id);
         }
@@ -355,10 +356,7 @@ impl PodStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::told::{
-        node::Label,
-        pod::{Place, Pod, PodState, Shape, Spread},
-    };
+    use crate::told::pod::{Place, Pod, PodState, Shape, Spread};
 
     /// Says how often pods on a node are counted again as a lane is told, of which one of them asks for the first extended one.
     fn counted_again(lane: Lane) -> u64 {
@@ -393,34 +391,5 @@ mod tests {
     fn a_lane_that_nobody_named_has_no_pod_counted_again() {
         assert_eq!(counted_again(Lane::new(Lane::FIRST_EXTENDED + 1)), 0);
         assert!(counted_again(Lane::new(Lane::FIRST_EXTENDED)) > 0);
-    }
-
-    /// A user may have each pod select by a label of its own.
-    #[test]
-    fn a_label_that_no_node_has_has_no_node_told_apart_anew() {
-        let [zone, rack, none] = [1, 2, 3].map(Symbol::new);
-        let node = |keys: &[Symbol]| {
-            let label = |key: &Symbol| Label { key: *key, value: *key, number: None };
-            Box::new(Node { labels: keys.iter().map(label).collect(), ..Node::default() })
-        };
-        let mut state = State::default();
-        state.apply(Delta::Node(NodeId::new(0), node(&[zone])));
-        state.rebuild_index();
-        let select = |state: &mut State, id: u32, key: Symbol| {
-            let shape = Shape { node_selector: vec![(key, key)], ..Shape::default() };
-            let pod = Pod { shape, state: PodState::Pending, ..Pod::default() };
-            state.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
-            state.nodes.index.stale
-        };
-        state.nodes.index.stale = false;
-        assert!(!select(&mut state, 0, none), "no node has it");
-        assert!(!select(&mut state, 1, rack), "nor this one, yet");
-        assert!(select(&mut state, 2, zone), "a node has it");
-        state.rebuild_index();
-        state.apply(Delta::Node(NodeId::new(0), node(&[zone, rack])));
-        let kind =
-            state.nodes.index.kind(state.nodes.index.rank(NodeId::new(0)).expect("it is there"));
-        let keys = state.nodes.kinds[kind].labels().iter().map(|label| label.key);
-        assert_eq!(keys.collect::<Vec<_>>(), [zone, rack], "nodes that come are told apart by all");
     }
 }

@@ -27,6 +27,7 @@ impl State {
         compare("pods on nodes", equal(&self.nodes.pods, &anew.nodes.pods));
         compare("amounts of others", self.nodes.foreign == anew.nodes.foreign);
         compare("index keys", self.nodes.index == anew.nodes.index);
+        compare("users of label keys", self.label_keys_hold());
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
         compare("parts of unknown GPUs", self.nodes.unassigned == anew.nodes.unassigned);
         compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));

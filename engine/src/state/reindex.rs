@@ -168,9 +168,13 @@ impl State {
         self.nodes.index.stale |= self.nodes.index.policy != policy;
         if policy.by_fragments() && self.nodes.index.fragments.typical != typical {
             self.nodes.index.stale = true;
-            self.nodes.index.fragments = Fragments::new(typical, &self.lanes);
+            let fragments = Fragments::new(typical, &self.lanes);
+            let old = std::mem::replace(&mut self.nodes.index.fragments, fragments).typical;
             for one in typical {
-                self.shapes.ask_keys(&one.shape);
+                self.shapes.keys.ask(&one.shape);
+            }
+            for one in &old {
+                self.shapes.keys.ask_no_more(&one.shape);
             }
         }
         if self.nodes.index.stale {
@@ -185,7 +189,7 @@ impl State {
     /// Builds the index from nothing.
     pub(crate) fn rebuild_index(&mut self) {
         let policy = self.nodes.index.policy;
-        self.shapes.keys_noted();
+        self.shapes.keys.take_news();
         self.nodes.kinds.clear();
         let mut names: Vec<(&[u8], NodeId)> = self
             .nodes

@@ -1,12 +1,14 @@
 //! Pod shapes and node kinds: equal pods are one shape, equal nodes one kind, matched once per pair.
 
 mod kinds;
+mod label_keys;
 pub(crate) mod volume;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use kinds::backed_milli;
 pub(crate) use kinds::mig_milli;
+use label_keys::LabelKeys;
 
 use crate::{
     base::{
@@ -180,10 +182,8 @@ pub(crate) struct Shapes {
     rows: Column<ShapeId, Option<Box<ShapeRow>>>,
     uses: Column<ShapeId, u32>,
     free: Vec<ShapeId>,
-    /// Every label key that a shape ever asked a node for.
-    pub(crate) keys: BTreeSet<Symbol>,
-    /// Those that came since node kinds were told apart by all.
-    keys_new: Vec<Symbol>,
+    /// Label keys that shapes ask nodes for.
+    pub(crate) keys: LabelKeys,
     /// True if GPUs of claims are not to be compared with those of a node: several nodes reach some, or claims share
     /// some.
     pub(crate) has_backed_resources: bool,
@@ -200,7 +200,6 @@ impl PartialEq for Shapes {
             && self.uses == other.uses
             && self.free == other.free
             && self.keys == other.keys
-            && self.keys_new == other.keys_new
             && self.has_backed_resources == other.has_backed_resources
     }
 }
@@ -235,24 +234,8 @@ impl Shapes {
         } else {
             self.by_asks.insert((facts.clone(), asks), id);
         }
-        self.ask_keys(facts);
+        self.keys.ask(facts);
         id
-    }
-
-    /// Has nodes told apart by the label keys that a shape asks for.
-    pub(crate) fn ask_keys(&mut self, facts: &Shape) {
-        let volumes = facts.volumes.iter().flat_map(volume::terms);
-        let terms = facts.node_affinity.iter().chain(volumes);
-        let preferred = facts.preferred_nodes.iter().map(|(_, term)| term);
-        let of_nodes = terms.chain(preferred).flatten().map(|requirement| requirement.key);
-        let of_pods = facts.preferred_pods.iter().map(|(_, term)| term.topology_key);
-        let spread = facts.spread.iter().map(|spread| spread.topology_key);
-        let selected = facts.node_selector.iter().map(|(key, _)| *key);
-        for key in selected.chain(of_nodes).chain(spread).chain(of_pods) {
-            if self.keys.insert(key) {
-                self.keys_new.push(key);
-            }
-        }
     }
 
     /// All shapes in use, and how many uses each has: its pods, and the classes of groups that wait for such.
@@ -272,6 +255,7 @@ impl Shapes {
         let gone = self.uses[id] == 0;
         if gone {
             let row = self.rows[id].take().expect("a shape in use has a row");
+            self.keys.ask_no_more(&row.facts);
             if row.asks.is_empty() {
                 self.by_facts.remove(&row.facts);
             } else {
@@ -280,16 +264,6 @@ impl Shapes {
             self.free.push(id);
         }
         gone
-    }
-
-    /// Label keys that shapes ask for and node kinds do not tell apart yet.
-    pub(crate) fn keys_new(&self) -> &[Symbol] {
-        &self.keys_new
-    }
-
-    /// Remembers that node kinds tell all keys apart.
-    pub(crate) fn keys_noted(&mut self) {
-        self.keys_new.clear();
     }
 }
 
@@ -316,9 +290,9 @@ pub(crate) struct NodeClass {
 
 impl NodeClass {
     /// The kind of a node, with the label keys that shapes ask for.
-    pub(crate) fn of(node: &Node, keys: &BTreeSet<Symbol>) -> Self {
+    pub(crate) fn of(node: &Node, keys: &LabelKeys) -> Self {
         let mut labels: Vec<Label> =
-            node.labels.iter().filter(|label| keys.contains(&label.key)).copied().collect();
+            node.labels.iter().filter(|label| keys.tell_apart(label.key)).copied().collect();
         labels.sort_unstable();
         let mut taints: Vec<Taint> = node
             .taints

@@ -111,28 +111,11 @@ impl State {
         self.release(shape);
     }
 
-    /// Has nodes told apart by the label keys that shapes ask for since; by one that no node has they are not.
-    ///
-    /// # Cost
-    /// In the labels of all nodes, where a key is new.
-    fn note_keys(&mut self) {
-        let new = self.shapes.keys_new();
-        if new.is_empty() || self.nodes.index.stale {
-            return;
-        }
-        let mut nodes = self.nodes.facts.iter().filter_map(|(_, node)| node.as_ref());
-        if nodes.any(|node| node.labels.iter().any(|label| new.contains(&label.key))) {
-            self.nodes.index.stale = true;
-        } else {
-            self.shapes.keys_noted();
-        }
-    }
-
     /// Puts a pod that is in no table into all of them.
     fn attach(&mut self, id: PodId, facts: PodFacts, status: PodStatus, was: Option<PodStatus>) {
         assert!(self.pods.facts[id].is_none(), "a pod is taken out before it is put in");
         let group = facts.group();
-        self.note_keys();
+        self.nodes.index.stale |= self.shapes.keys.take_news();
         let terms = &self.shapes[facts.shape].facts.pod_anti_affinity;
         self.anti_affinity.count(terms, Sign::Plus);
         self.pods.facts[id] = Some(facts);
