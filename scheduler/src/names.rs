@@ -382,6 +382,12 @@ impl Names {
         ClaimId::new(self.claims.intern(&format!("{namespace}/{name}")))
     }
 
+    /// Tells whether a resource claim is there.
+    pub fn has_claim(&self, namespace: &str, name: &str) -> bool {
+        let number = self.claims.find(&format!("{namespace}/{name}"));
+        number.is_some_and(|number| self.claims[number].presence.is_there)
+    }
+
     /// The namespace and name of a resource claim, with a slash between.
     pub fn of_claim(&self, claim: ClaimId) -> &str {
         self.claims.key(claim.number())

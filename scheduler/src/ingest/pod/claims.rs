@@ -5,29 +5,39 @@ use std::collections::HashMap;
 use kai_engine::ClaimId;
 
 use super::{PodClaim, Wire};
-use crate::{ingest::Context, names::Number};
+use crate::{
+    ingest::{Context, selector::LISTED_MAX},
+    names::Number,
+};
 
-/// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found.
+/// The claims of a pod. One that a template has yet to make has a name that no claim can have, and is not found: the first of
+/// them keeps the pod waiting, and its status will tell of the others.
+///
+/// A pod that names more than are looked for waits and is told so, whatever they are. Once it has a node it holds of these
+/// what is there.
 pub(super) fn of(context: &mut Context, wire: &Wire<'_>) -> Vec<ClaimId> {
-    let meta = &wire.metadata;
-    let mut claims = Vec::new();
+    let namespace = &*wire.metadata.namespace;
+    let (entries, has_node) = (&wire.spec.resource_claims, !wire.spec.node_name.is_empty());
+    let looked_for = if has_node || entries.len() <= LISTED_MAX { entries.len() } else { 0 };
     let made = wire.status.resource_claim_statuses.iter().rev();
     let made: HashMap<&str, &PodClaim<'_>> = made.map(|status| (&*status.name, status)).collect();
-    for entry in &wire.spec.resource_claims {
-        let made = made.get(&*entry.name);
-        let name = match (&entry.resource_claim_name, made) {
+    let (mut claims, mut is_one_unmade) = (Vec::new(), false);
+    for (at, entry) in entries.iter().take(looked_for).enumerate() {
+        let name = match (&entry.resource_claim_name, made.get(&*entry.name)) {
             (Some(name), _) => String::from(&**name),
             (None, Some(made)) => match &made.resource_claim_name {
                 Some(name) => String::from(&**name),
                 None => continue,
             },
-            (None, None) => format!("{}/{}", meta.name, entry.name),
+            (None, None) if std::mem::replace(&mut is_one_unmade, true) => continue,
+            (None, None) => format!("{}/{}", wire.metadata.name, entry.name),
         };
-        claims.push(context.names.claim(&meta.namespace, &name));
+        let is_taken = at < LISTED_MAX || context.names.has_claim(namespace, &name);
+        claims.extend(is_taken.then(|| context.names.claim(namespace, &name)));
     }
     let extended = wire.status.extended.as_ref();
     if let Some(name) = extended.and_then(|status| status.resource_claim_name.as_ref()) {
-        claims.push(context.names.claim(&meta.namespace, name));
+        claims.push(context.names.claim(namespace, name));
     }
     claims
 }
@@ -79,5 +89,63 @@ pub(super) fn hold(context: &mut Context, row: u32, has_node: bool, claims: &[Cl
         if claim.presence.references == 0 && !claim.presence.is_there {
             names.claims.remove(old);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::{
+        Args,
+        ingest::{Ingest, Kind, Rules},
+    };
+
+    /// Gives the names of the claims that are kept, once these objects were told, and how many of them a pod holds.
+    fn kept(claims: &[&str], pod: &Value) -> (Vec<String>, usize) {
+        let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
+        let mut ingest = Ingest::new(Rules::new(&args));
+        let mut apply = |kind, object: &Value| {
+            ingest.applied(kind, object.to_string().as_bytes()).expect("the object can be read");
+        };
+        for name in claims {
+            let metadata = json!({ "name": name, "namespace": "ml", "uid": name });
+            apply(Kind::ResourceClaim, &json!({ "metadata": metadata }));
+        }
+        apply(Kind::Pod, pod);
+        let names = &ingest.context.names.claims;
+        let held = names.iter().filter(|(_, claim)| claim.holders > 0).count();
+        (names.iter().map(|(number, _)| String::from(&**names.key(number))).collect(), held)
+    }
+
+    /// A pod with so many entries, each of this field.
+    fn pod(count: usize, field: &str, node: &str) -> Value {
+        let entry = |at: usize| json!({ "name": format!("e{at}"), field: format!("c{at}") });
+        let claims: Vec<Value> = (0..count).map(entry).collect();
+        json!({
+            "metadata": { "name": "p", "namespace": "ml", "uid": "p" },
+            "spec": { "nodeName": node, "resourceClaims": claims },
+        })
+    }
+
+    /// A user may have pods name thousands of claims that nobody looks for.
+    #[test]
+    fn what_is_refused_is_not_kept() {
+        let (kept, _) = kept(&[], &pod(5000, "resourceClaimName", ""));
+        assert_eq!(kept, Vec::<String>::new());
+    }
+
+    /// Nobody refuses a pod that has its node.
+    #[test]
+    fn a_pod_on_a_node_holds_of_very_many_claims_those_that_are_there() {
+        let (kept, held) = kept(&["c999", "other"], &pod(1000, "resourceClaimName", "n1"));
+        assert_eq!((kept.len(), held), (258, 257));
+    }
+
+    /// Each pod of a Job has names of its own for what its templates have yet to make.
+    #[test]
+    fn of_the_claims_that_have_yet_to_be_made_one_is_waited_for() {
+        let (kept, _) = kept(&[], &pod(256, "resourceClaimTemplateName", ""));
+        assert_eq!(kept, ["ml/p/e0"]);
     }
 }
