@@ -155,6 +155,7 @@ impl Ingest {
     /// Sets the clock, and tells of devices that were matched.
     pub fn advance(&mut self, now: Timestamp) {
         self.context.now = now;
+        self.catalog.judge_again(&mut self.context);
         self.catalog.flush(&mut self.context);
     }
 

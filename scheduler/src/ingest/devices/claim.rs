@@ -264,6 +264,7 @@ impl Catalog {
         };
         // What was given needs no more looking for.
         if wire.status.allocation.is_none() && self.asks_too_much(&meta.namespace, devices) {
+            self.refuse(&meta.namespace);
             claim.unsupported = Some(Unsupported::TooMany);
             return (claim, Vec::new());
         }

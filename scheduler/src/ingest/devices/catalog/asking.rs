@@ -5,8 +5,17 @@ use std::{
     sync::Arc,
 };
 
-use super::{Selections, Wish};
-use crate::names::{ATTRIBUTES_MAX, AskedFor, REQUESTS_MAX};
+use kai_engine::Timestamp;
+
+use super::{Catalog, Selections, Wish};
+use crate::{
+    ingest::{Context, Kind},
+    names::{ATTRIBUTES_MAX, AskedFor, REQUESTS_MAX},
+};
+
+/// So long, in milliseconds, all claims are not read again: nothing is decided meanwhile, and a user may have it done as often
+/// as this.
+const PAUSE: i64 = 60_000;
 
 /// Selections, and attributes in constraints, that the claims of a namespace ask for.
 #[derive(Debug, Default)]
@@ -19,12 +28,20 @@ struct Asked {
 
 /// Everything that is asked for, by namespace.
 #[derive(Debug, Default)]
-pub(super) struct Asking(BTreeMap<Arc<str>, Asked>);
+pub(super) struct Asking {
+    asked: BTreeMap<Arc<str>, Asked>,
+    /// Namespaces of claims that were refused since all of them were read.
+    refused: BTreeSet<Arc<str>>,
+    /// A namespace of which some were refused asks for less.
+    is_due: bool,
+    /// When claims may be read again.
+    next: Timestamp,
+}
 
 impl Asking {
     /// Tells whether a namespace may ask for so much more, whatever it is.
     pub(super) fn has_room(&self, namespace: &str, requests: usize, attributes: usize) -> bool {
-        let known = self.0.get(namespace);
+        let known = self.asked.get(namespace);
         let (has_asked, has_named) =
             known.map_or((0, 0), |known| (known.selections.len(), known.attributes.len()));
         has_asked + requests <= REQUESTS_MAX && has_named + attributes <= ATTRIBUTES_MAX
@@ -42,7 +59,7 @@ impl Asking {
         selections: &Selections,
     ) -> bool {
         let nothing = Asked::default();
-        let known = self.0.get(namespace).unwrap_or(&nothing);
+        let known = self.asked.get(namespace).unwrap_or(&nothing);
         let is_asked = |(class, wish): &(Box<str>, Wish)| {
             let number = selections.find(class, wish);
             number.is_some_and(|number| known.selections.contains_key(&number))
@@ -60,7 +77,7 @@ impl Asking {
         if asked.is_empty() && alike.is_empty() {
             return;
         }
-        let of = self.0.entry(Arc::clone(namespace)).or_default();
+        let of = self.asked.entry(Arc::clone(namespace)).or_default();
         for one in asked {
             *of.selections.entry(one.selection).or_default() += 1;
         }
@@ -71,15 +88,38 @@ impl Asking {
 
     /// Counts what it does not ask for any more.
     pub(super) fn leave(&mut self, namespace: &str, asked: &[AskedFor], alike: &[Box<str>]) {
-        let Some(of) = self.0.get_mut(namespace) else { return };
+        let Some(of) = self.asked.get_mut(namespace) else { return };
+        let before = (of.selections.len(), of.attributes.len());
         for one in asked {
             less(&mut of.selections, &one.selection);
         }
         for name in alike {
             less(&mut of.attributes, name);
         }
+        if (of.selections.len(), of.attributes.len()) != before {
+            self.is_due |= self.refused.remove(namespace);
+        }
         if of.selections.is_empty() && of.attributes.is_empty() {
-            self.0.remove(namespace);
+            self.asked.remove(namespace);
+        }
+    }
+}
+
+impl Catalog {
+    /// Notes that a claim of a namespace is refused, since the others ask for too much.
+    pub(in crate::ingest::devices) fn refuse(&mut self, namespace: &str) {
+        if !self.asking.refused.contains(namespace) {
+            self.asking.refused.insert(Arc::from(namespace));
+        }
+    }
+
+    /// Has claims read again where some were refused for which there may be room by now: nothing is kept of these.
+    pub(in crate::ingest) fn judge_again(&mut self, context: &mut Context) {
+        let Asking { is_due, next, .. } = &mut self.asking;
+        if *is_due && context.now >= *next {
+            *is_due = false;
+            *next = Timestamp(context.now.0.saturating_add(PAUSE));
+            context.resync.push(Kind::ResourceClaim);
         }
     }
 }

@@ -155,3 +155,38 @@ fn the_claims_of_a_namespace_have_so_many_different_requests_and_no_more() {
     assert_eq!(tell(&wide("c", REQUESTS_MAX..all)), None, "there is room again");
     assert_eq!(tell(&alike("g", 1..ATTRIBUTES_MAX + 1)), None, "here as well");
 }
+
+/// Tells whether claims have to be read again at a time, in seconds.
+fn is_read_again(ingest: &mut Ingest, seconds: i64) -> bool {
+    ingest.advance(kai_engine::Timestamp(seconds * 1000));
+    std::mem::take(&mut ingest.context.resync) == [Kind::ResourceClaim]
+}
+
+/// Nothing is kept of what was refused.
+#[test]
+fn refused_claims_are_read_again_where_others_left() {
+    let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
+    let mut ingest = Ingest::new(Rules::new(&args));
+    let all = REQUESTS_MAX + 1;
+    let gone = |ingest: &mut Ingest, name: &str| {
+        let gone = claim(name, "true");
+        ingest.deleted(Kind::ResourceClaim, gone.to_string().as_bytes()).expect("it can be read");
+    };
+    for claim in [wide("a", 0..REQUESTS_MAX), wide("b", 0..1), wide("c", 1..2)] {
+        applied(&mut ingest, Kind::ResourceClaim, &claim);
+    }
+    gone(&mut ingest, "c");
+    assert!(!is_read_again(&mut ingest, 1), "none was refused");
+    applied(&mut ingest, Kind::ResourceClaim, &wide("d", REQUESTS_MAX..all));
+    gone(&mut ingest, "b");
+    assert!(!is_read_again(&mut ingest, 2), "the others ask for as much");
+    gone(&mut ingest, "a");
+    assert!(is_read_again(&mut ingest, 3));
+    assert!(!is_read_again(&mut ingest, 4), "once");
+    for claim in [wide("a", 0..REQUESTS_MAX), wide("d", REQUESTS_MAX..all)] {
+        applied(&mut ingest, Kind::ResourceClaim, &claim);
+    }
+    gone(&mut ingest, "a");
+    assert!(!is_read_again(&mut ingest, 62), "a user may have it as often as he likes");
+    assert!(is_read_again(&mut ingest, 63), "but not more often than this");
+}
