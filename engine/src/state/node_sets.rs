@@ -96,7 +96,7 @@ impl NodeSets {
         if !shape.facts.node_affinity.is_empty() {
             nodes = self.any(nodes, &shape.facts.node_affinity);
         }
-        for volume in &shape.facts.volumes {
+        for volume in shape.facts.volumes.iter() {
             nodes = self.any(nodes, &volume.terms);
         }
         nodes

@@ -334,7 +334,7 @@ impl NodeClass {
         if !self.is_selected(&shape.facts) {
             stands(Misfit::Selector)?;
         }
-        for volume in &shape.facts.volumes {
+        for volume in shape.facts.volumes.iter() {
             self.reaches(volume).or_else(stands)?;
         }
         if restrict && !self.works(shape) {

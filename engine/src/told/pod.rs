@@ -1,5 +1,7 @@
 //! Facts of a pod.
 
+use std::sync::Arc;
+
 use crate::{
     base::{
         ids::{ClaimId, DeviceId, GroupId, NamespaceSelectorId, NodeId, Symbol},
@@ -201,8 +203,8 @@ pub struct Shape {
     pub ports: Vec<HostPort>,
     /// Requests for NUMA zones, where alignment is on and the pod is one to align.
     pub alignment: Option<Box<Alignment>>,
-    /// The nodes that its volumes can be used from, a volume each.
-    pub volumes: Vec<VolumeNodes>,
+    /// The nodes that its volumes can be used from, a volume each. Pods of a gang share them.
+    pub volumes: Arc<Vec<VolumeNodes>>,
     /// Things that no node can give: a missing claim or config map.
     pub missing: Vec<Missing>,
 }

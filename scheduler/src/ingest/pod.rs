@@ -20,7 +20,7 @@ use super::{
     group::Told,
     moment,
     request::{Amounts, Asking, Container, ContainerStatus, Requirements, amounts, excess},
-    storage::needs::{Mentions, WireVolume},
+    storage::needs::{Mentioned, WireVolume},
 };
 use gpu::gpu_request;
 use releasing::Releasing;
@@ -154,20 +154,17 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     keep_member(context, row, &mut facts);
     sharing::believe(context, wire, &mut facts);
     sharing::keep_bound(context, row, &mut facts);
-    refuse(context, wire, &mut facts, is_over);
-    ingest.namespaces.keep(context, row);
     let spec = &wire.spec;
-    let mentions = Mentions {
-        meta,
-        volumes: &spec.volumes,
-        containers: spec.containers.iter().chain(&spec.init_containers).collect(),
-    };
+    let containers = spec.containers.iter().chain(&spec.init_containers);
+    let mentioned = Mentioned::by(meta, &spec.volumes, containers);
+    refuse(context, wire, &mut facts, is_over, &mentioned);
+    ingest.namespaces.keep(context, row);
     // Volumes are counted as claims too, and are none that a bind writes.
     let was_held_for = context.names.held_for(row);
     let extended = claims::extended(context, wire);
     claims::name_extended(context, row, extended);
     let left = refer(context, row, &facts);
-    ingest.needs.tie(context, row, &mentions, &mut facts);
+    ingest.needs.tie(context, row, mentioned, &mut facts);
     remember(context, row, wire, &facts);
     sharing::tell(context, row, wire, &facts);
     if let PodState::Releasing(_) = facts.state {
@@ -338,12 +335,17 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
 
 /// A pod that waits and asks for what cannot be understood, counted or compared goes on to wait, and is told why.
 /// `is_over` where the pods of its namespace have too many selectors of namespaces besides.
-fn refuse(context: &mut Context, wire: &Wire<'_>, facts: &mut Pod, is_over: bool) {
+fn refuse(
+    context: &mut Context,
+    wire: &Wire<'_>,
+    facts: &mut Pod,
+    is_over: bool,
+    mentioned: &Mentioned,
+) {
     let too_much = wishes::cut(&mut facts.shape, facts.namespace, &constraints(wire).count());
     let too_much = too_much.or_else(|| is_over.then(wishes::too_many_ways));
-    let mounts = wire.spec.volumes.iter().filter(|volume| volume.is_claim()).count();
     let claims = wire.spec.resource_claims.len();
-    let too_much = too_much.or_else(|| wishes::too_many_needs(mounts, claims));
+    let too_much = too_much.or_else(|| wishes::too_many_needs(claims, mentioned));
     if !matches!(facts.state, PodState::Pending | PodState::Gated) {
         return;
     }

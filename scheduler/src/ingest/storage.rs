@@ -1,11 +1,11 @@
 //! Describes what pods refer to besides nodes and devices: volumes and config maps.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
-use kai_engine::ClaimId;
+use kai_engine::{ClaimId, Missing, VolumeNodes};
 
 mod config_map;
 pub(in crate::ingest) mod needs;
@@ -29,6 +29,18 @@ pub(in crate::ingest) struct Needy {
     /// Its resource claims.
     claims: Box<[ClaimId]>,
     refers: Arc<Refers>,
+    /// Says what these allow, as it was told.
+    told: Arc<Allowed>,
+}
+
+/// Says what the needs of pods allow.
+#[derive(PartialEq, Eq, Default, Debug)]
+struct Allowed {
+    volumes: Arc<Vec<VolumeNodes>>,
+    /// Claims of volumes that are counted for a pod that waits.
+    counted: Vec<ClaimId>,
+    /// Things that a pod waits for.
+    missing: Vec<Missing>,
 }
 
 /// Volume claims and config maps to which a pod refers.
@@ -49,8 +61,8 @@ pub(in crate::ingest) struct Needs {
     pub(in crate::ingest) config_maps: HashMap<Box<str>, u32>,
     /// By the pod's number.
     pods: HashMap<u32, Needy>,
-    /// References of pods, each once.
-    refers: HashSet<Arc<Refers>>,
+    /// References of pods, each once, with what they were found to allow last.
+    refers: HashMap<Arc<Refers>, Arc<Allowed>>,
     /// Pods by the claim that they use.
     pub(in crate::ingest) claim_users: HashMap<Box<str>, BTreeSet<u32>>,
     /// Pods by the config map that they refer to.
@@ -105,11 +117,11 @@ impl Needs {
 
     /// The same that other pods refer to, where there are such.
     fn shared(&mut self, refers: Refers) -> Arc<Refers> {
-        if let Some(known) = self.refers.get(&refers) {
+        if let Some((known, _)) = self.refers.get_key_value(&refers) {
             return Arc::clone(known);
         }
         let refers = Arc::new(refers);
-        self.refers.insert(Arc::clone(&refers));
+        self.refers.insert(Arc::clone(&refers), Arc::default());
         refers
     }
 
@@ -133,3 +145,6 @@ fn leave(users: &mut HashMap<Box<str>, BTreeSet<u32>>, key: &str, pod: u32) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

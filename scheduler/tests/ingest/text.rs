@@ -396,7 +396,7 @@ fn company_text(shape: &Shape, names: &Spoken<'_>) -> String {
 /// Says what the volumes of a shape allow, and what is missing.
 fn needs_text(shape: &Shape, names: &Spoken<'_>) -> String {
     let mut text = String::new();
-    for volume in &shape.volumes {
+    for volume in shape.volumes.iter() {
         let terms: Vec<_> = volume.terms.iter().map(|term| requirements(term, names)).collect();
         let word = if volume.bound { "volume" } else { "unbound" };
         let _ = write!(text, " {word}={}", terms.join("or"));

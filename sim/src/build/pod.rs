@@ -1,6 +1,6 @@
 //! Requests of a pod, and the nodes that it may go to.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use kai_engine::{
     Alignment, GPU_MILLI, GpuRequest, Holds, HostPort, Lane, Missing, PodTerm, Requirement,
@@ -9,6 +9,7 @@ use kai_engine::{
 
 use super::{Result, effect_of, lane, taint_parts};
 use crate::{
+    entries::Entries,
     scenario::{self, Affinity, Pod, ScenarioError},
     world::World,
 };
@@ -32,6 +33,7 @@ pub(super) fn shape(
         .collect();
     let requirements = selected(world, alternatives.into_iter());
     let gpu = gpu(world, key, pod)?;
+    let volumes = volumes(world, pod);
     Ok(Shape {
         alignment: alignment(pod, &request, &gpu),
         request,
@@ -63,20 +65,21 @@ pub(super) fn shape(
             .collect(),
         spread: pod.spread.iter().map(|one| spread(world, one, namespace)).collect(),
         ports: ports(world, key, pod)?,
-        volumes: pod
-            .volumes
-            .iter()
-            .map(|labels| {
-                let terms = vec![selected(world, labels.iter())];
-                VolumeNodes { terms, bound: true, storage: None }
-            })
-            .collect(),
+        volumes: Arc::new(volumes),
         missing: pod
             .missing
             .iter()
             .map(|claim| Missing::Claim(world.names.symbol(claim)))
             .collect(),
     })
+}
+
+fn volumes(world: &mut World, pod: &Pod) -> Vec<VolumeNodes> {
+    let mut volume = |labels: &Entries<String>| {
+        let terms = vec![selected(world, labels.iter())];
+        VolumeNodes { terms, bound: true, storage: None }
+    };
+    pod.volumes.iter().map(&mut volume).collect()
 }
 
 /// All that a pod asks for but GPUs, and the part of it that is overhead.

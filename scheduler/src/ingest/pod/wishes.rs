@@ -12,6 +12,7 @@ use super::shape::{Counts, ELSEWHERE_MAX, OF_NODES_MAX, OF_PODS_MAX};
 use crate::ingest::{
     namespace::OF_NAMESPACE_MAX,
     selector::{LISTED_MAX, NAMED_MAX},
+    storage::needs::Mentioned,
 };
 
 /// So many terms about other pods, and preferences, of each kind.
@@ -57,8 +58,12 @@ pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol, counts: &Counts) ->
 }
 
 /// Says what a waiting pod has too many of, among what it needs.
-pub(in crate::ingest) fn too_many_needs(mounts: usize, claims: usize) -> Option<String> {
-    let needs = [("volumes of claims", mounts), ("resource claims", claims)];
+pub(in crate::ingest) fn too_many_needs(claims: usize, mentioned: &Mentioned) -> Option<String> {
+    let needs = [
+        ("volumes of claims", mentioned.mounts),
+        ("resource claims", claims),
+        ("config maps", mentioned.config_maps),
+    ];
     let (what, count) = needs.into_iter().find(|(_, count)| *count > LISTED_MAX)?;
     Some(format!(
         "it has {count} {what}, and no more than {LISTED_MAX} are looked for: give it fewer"
@@ -140,6 +145,12 @@ mod tests {
         json!({ "volumes": many(count, volume) })
     }
 
+    /// Two variables of each config map.
+    fn config_maps(count: usize) -> Value {
+        let variable = |at: usize| json!({ "valueFrom": { "configMapKeyRef": { "name": (at / 2).to_string() } } });
+        json!({ "containers": [{ "name": "main", "env": many(2 * count, variable) }] })
+    }
+
     fn claims(count: usize) -> Value {
         let claim =
             |at: usize| json!({ "name": at.to_string(), "resourceClaimName": at.to_string() });
@@ -166,6 +177,8 @@ mod tests {
             (volumes(256), ""),
             (volumes(257), "it has 257 volumes of claims, and no more than 256 are looked for"),
             (claims(256), ""),
+            (config_maps(256), ""),
+            (config_maps(257), "it has 257 config maps, and no more than 256 are looked for"),
             (claims(257), "it has 257 resource claims, and no more than 256 are looked for"),
         ];
         for (spec, expected) in cases {

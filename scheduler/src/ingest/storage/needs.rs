@@ -2,15 +2,15 @@
 //! each with the nodes that its volumes allow and with what is missing.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
 use kai_api::names::annotation;
-use kai_engine::{Delta, Missing, Pod, PodId, PodState, VolumeNodes};
+use kai_engine::{ClaimId, Delta, Missing, Pod, PodId, PodState, VolumeNodes};
 use serde::Deserialize;
 
-use super::{Mount, Needs, Needy, Refers};
+use super::{Allowed, Mount, Needs, Needy, Refers};
 use crate::{
     ingest::{
         Context,
@@ -61,16 +61,25 @@ struct Projection<'a> {
 }
 
 /// All of a pod that refers to what it needs.
-pub(in crate::ingest) struct Mentions<'w, 'a> {
-    pub(in crate::ingest) meta: &'w Meta<'a>,
-    pub(in crate::ingest) volumes: &'w [WireVolume<'a>],
+struct Mentions<'w, 'a> {
+    meta: &'w Meta<'a>,
+    volumes: &'w [WireVolume<'a>],
     /// Those that run and those that initialise.
-    pub(in crate::ingest) containers: Vec<&'w Container<'a>>,
+    containers: Vec<&'w Container<'a>>,
+}
+
+/// Objects that a pod mentions: of each kind the first, where there are more than are looked for.
+pub(in crate::ingest) struct Mentioned {
+    refers: Refers,
+    /// Number of its volumes that are claims.
+    pub(in crate::ingest) mounts: usize,
+    /// Number of different config maps without which none of its containers starts.
+    pub(in crate::ingest) config_maps: usize,
 }
 
 impl WireVolume<'_> {
     /// Tells whether it is a claim, or has one made for it.
-    pub(in crate::ingest) fn is_claim(&self) -> bool {
+    fn is_claim(&self) -> bool {
         self.persistent_volume_claim.is_some() || self.ephemeral.is_some()
     }
 }
@@ -81,7 +90,7 @@ impl Needs {
         &mut self,
         context: &mut Context,
         row: u32,
-        mentions: &Mentions<'_, '_>,
+        mentioned: Mentioned,
         facts: &mut Pod,
     ) {
         self.remove(row);
@@ -97,15 +106,16 @@ impl Needs {
         if has_ended {
             return;
         }
-        let (mounts, config_maps) = (mentions.mounts(), mentions.config_maps());
-        if mounts.is_empty() && config_maps.is_empty() {
+        let Mentioned { refers, .. } = mentioned;
+        if refers.mounts.is_empty() && refers.config_maps.is_empty() {
             return;
         }
         let uid = Arc::clone(context.names.pods.key(row));
         let claims = facts.claims.as_slice().into();
-        let refers = self.shared(Refers { mounts, config_maps });
-        let needy = Needy { uid, claims, refers };
-        self.resolve(context, &needy, facts);
+        let refers = self.shared(refers);
+        let mut needy = Needy { uid, claims, refers, told: Arc::default() };
+        needy.told = self.allowed(context, &needy);
+        needy.tell(facts);
         self.insert(row, needy);
     }
 
@@ -124,16 +134,25 @@ impl Needs {
     ) {
         if std::mem::take(&mut self.unbound_due) {
             let Self { volumes, claim_users, due, .. } = self;
-            for (_, pods) in claim_users.iter().filter(|(claim, _)| !volumes.is_bound(claim)) {
+            for (_, pods) in claim_users.iter().filter(|(claim, _)| volumes.is_unbound(claim)) {
                 due.extend(pods);
             }
         }
+        // A gang refers to the same, of which nothing has to be found out twice.
+        let mut known: HashMap<usize, Arc<Allowed>> = HashMap::new();
         for row in std::mem::take(&mut self.due) {
-            let Some(needy) = self.pods.remove(&row) else { continue };
-            if let Some(mut facts) = told(PodId::new(row))
-                && self.resolve(context, &needy, &mut facts)
+            let Some(mut needy) = self.pods.remove(&row) else { continue };
+            let at = Arc::as_ptr(&needy.refers).addr();
+            let allowed = known.get(&at).filter(|_| !needy.refers.is_of_one_pod()).cloned();
+            let allowed = allowed.unwrap_or_else(|| self.allowed(context, &needy));
+            known.insert(at, Arc::clone(&allowed));
+            if !Arc::ptr_eq(&allowed, &needy.told)
+                && let Some(mut facts) = told(PodId::new(row))
             {
-                context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+                needy.told = allowed;
+                if needy.tell(&mut facts) {
+                    context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+                }
             }
             self.pods.insert(row, needy);
         }
@@ -141,48 +160,85 @@ impl Needs {
         self.volumes.flushed();
     }
 
-    /// Works out what a pod's needs allow, into its facts; says whether that differs from what they said.
-    fn resolve(&mut self, context: &mut Context, needy: &Needy, facts: &mut Pod) -> bool {
-        let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
-        // What is wrong with the request itself is known from the pod alone, and stays.
-        let told = facts.shape.missing.iter().copied();
-        let mut missing: Vec<Missing> =
-            told.filter(|one| matches!(one, Missing::Request(_))).collect();
-        let mut said: HashSet<Missing> = missing.iter().copied().collect();
+    /// Works out what a pod's needs allow: the very same as the last time, where nothing changed.
+    fn allowed(&mut self, context: &mut Context, needy: &Needy) -> Arc<Allowed> {
+        let mut said: HashSet<Missing> = HashSet::new();
+        let (mut missing, mut counted) = (Vec::new(), Vec::new());
         let mut volumes: Vec<VolumeNodes> = Vec::new();
-        let mut claims = needy.claims.to_vec();
         let lacks = self.volumes.lacks(&needy.refers.mounts);
         for mount in &needy.refers.mounts {
             match self.nodes(context, mount, needy, &lacks) {
                 Ok(nodes) => {
                     volumes.extend(nodes);
-                    claims.extend(
-                        waits
-                            .then(|| self.counted_claim(&mut context.names, &mount.claim))
-                            .flatten(),
-                    );
+                    counted.extend(self.counted_claim(&mut context.names, &mount.claim));
                 }
-                Err(problem) if waits && said.insert(problem) => missing.push(problem),
-                // It has its place already, or that was said.
+                Err(problem) if said.insert(problem) => missing.push(problem),
                 Err(_) => {}
             }
         }
-        if waits {
-            for name in &needy.refers.config_maps {
-                if !self.config_maps.contains_key(name) {
-                    let name = name.split_once('/').map_or(&**name, |(_, name)| name);
-                    missing.push(Missing::ConfigMap(context.names.symbol(name)));
-                }
+        for name in &needy.refers.config_maps {
+            if !self.config_maps.contains_key(name) {
+                let name = name.split_once('/').map_or(&**name, |(_, name)| name);
+                missing.push(Missing::ConfigMap(context.names.symbol(name)));
             }
         }
-        let Pod { shape, claims: told, .. } = facts;
-        let is_new = shape.missing != missing || shape.volumes != volumes || *told != claims;
-        (shape.missing, shape.volumes, *told) = (missing, volumes, claims);
+        let allowed = Allowed { volumes: Arc::new(volumes), counted, missing };
+        let Some(last) = self.refers.get_mut(&needy.refers) else { return Arc::new(allowed) };
+        if **last != allowed {
+            *last = Arc::new(allowed);
+        }
+        Arc::clone(last)
+    }
+}
+
+impl Needy {
+    /// Fills in what a pod's needs allow; says whether that differs from what its facts said.
+    fn tell(&self, facts: &mut Pod) -> bool {
+        let waits = matches!(facts.state, PodState::Pending | PodState::Gated);
+        let Allowed { volumes, counted, missing } = &*self.told;
+        // One that has its place lacks nothing any more.
+        let (counted, lacking) =
+            if waits { (&counted[..], &missing[..]) } else { (&[][..], &[][..]) };
+        let Pod { shape, claims, .. } = facts;
+        // What is wrong with the request itself is known from the pod alone, and stays.
+        let of_request = shape.missing.iter().filter(|one| matches!(one, Missing::Request(_)));
+        let missing: Vec<Missing> = of_request.chain(lacking).copied().collect();
+        let all: Vec<ClaimId> = self.claims.iter().chain(counted).copied().collect();
+        let is_new = shape.missing != missing || shape.volumes != *volumes || *claims != all;
+        (shape.missing, shape.volumes, *claims) = (missing, Arc::clone(volumes), all);
         is_new
     }
 }
 
-impl Mentions<'_, '_> {
+impl Refers {
+    /// Tells whether a claim is among them that is made for one pod, which is another's for another.
+    fn is_of_one_pod(&self) -> bool {
+        self.mounts.iter().any(|mount| mount.ephemeral)
+    }
+}
+
+impl Mentioned {
+    /// Finds what a pod mentions.
+    pub(in crate::ingest) fn by<'w, 'a>(
+        meta: &'w Meta<'a>,
+        volumes: &'w [WireVolume<'a>],
+        containers: impl Iterator<Item = &'w Container<'a>>,
+    ) -> Self {
+        let mentions = Mentions { meta, volumes, containers: containers.collect() };
+        let config_maps = mentions.config_maps();
+        let of_namespace = |name: &&str| format!("{}/{name}", meta.namespace).into();
+        Self {
+            mounts: volumes.iter().filter(|volume| volume.is_claim()).count(),
+            config_maps: config_maps.len(),
+            refers: Refers {
+                mounts: mentions.mounts(),
+                config_maps: config_maps.iter().take(LISTED_MAX).map(of_namespace).collect(),
+            },
+        }
+    }
+}
+
+impl<'w> Mentions<'w, '_> {
     /// Its claims of volumes, the first of them where there are more than are looked for.
     fn mounts(&self) -> Vec<Mount> {
         let of_namespace = |name: &str| format!("{}/{name}", self.meta.namespace).into();
@@ -208,8 +264,8 @@ impl Mentions<'_, '_> {
     ///
     /// # Source
     /// docs/behaviour.md 10.1.
-    fn config_maps(&self) -> Vec<Box<str>> {
-        let mut found: Vec<&Named<'_>> = Vec::new();
+    fn config_maps(&self) -> BTreeSet<&'w str> {
+        let mut found: Vec<&'w Named<'_>> = Vec::new();
         let mounts = self.containers.iter().flat_map(|one| &one.volume_mounts);
         let mounted: HashSet<&str> = mounts.map(|mount| &*mount.name).collect();
         for volume in self.volumes.iter().filter(|volume| mounted.contains(&*volume.name)) {
@@ -229,9 +285,6 @@ impl Mentions<'_, '_> {
                 && &*one.name != ROOT_CA
                 && ignored.is_none_or(|prefix| prefix.is_empty() || !one.name.starts_with(prefix))
         };
-        let names = found.into_iter().filter(counts);
-        let names: BTreeSet<Box<str>> =
-            names.map(|one| format!("{}/{}", self.meta.namespace, &*one.name).into()).collect();
-        names.into_iter().collect()
+        found.into_iter().filter(counts).map(|one| &*one.name).collect()
     }
 }

@@ -48,7 +48,7 @@ struct Form {
 }
 
 /// Holds what is kept of a claim.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Claim {
     generation: u32,
     uid: Box<str>,
@@ -121,9 +121,9 @@ pub(in crate::ingest) struct Volumes {
 }
 
 impl Volumes {
-    /// Tells whether a claim has its volume.
-    pub(in crate::ingest) fn is_bound(&self, claim: &str) -> bool {
-        self.claims.get(claim).is_some_and(|claim| claim.is_bound)
+    /// Tells whether a claim is there and has no volume yet.
+    pub(in crate::ingest) fn is_unbound(&self, claim: &str) -> bool {
+        self.claims.get(claim).is_some_and(|claim| !claim.is_bound)
     }
 
     /// Forgets what nobody will ask again soon.
@@ -284,9 +284,14 @@ impl Needs {
             owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
         };
         let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
-        let known = self.volumes.claims.get(&key);
-        if known.is_some_and(|known| known.uid != claim.uid) {
-            self.remove_claim(&key);
+        if let Some(known) = self.volumes.claims.get_mut(&key) {
+            known.generation = claim.generation;
+            if *known == claim {
+                return meta.resource_version.to_string();
+            }
+            if known.uid != claim.uid {
+                self.remove_claim(&key);
+            }
         }
         self.claim_changed(&key);
         let Volumes { claims, capacities, .. } = &mut self.volumes;

@@ -134,7 +134,8 @@ impl Disks {
         let mount = |claim: &&str| Mount { claim: format!("ns/{claim}").into(), ephemeral: false };
         let mounts: Vec<Mount> = claims.iter().map(mount).collect();
         let refers = Arc::new(Refers { mounts, config_maps: Vec::new() });
-        let needy = Needy { uid: Arc::from(""), claims: Box::default(), refers };
+        let told = Arc::default();
+        let needy = Needy { uid: Arc::from(""), claims: Box::default(), refers, told };
         let mut seen: Option<Vec<String>> = None;
         let lacks = self.ingest.needs.volumes.lacks(&needy.refers.mounts);
         for mount in &needy.refers.mounts {
