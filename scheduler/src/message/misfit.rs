@@ -230,7 +230,7 @@ fn unsupported(what: Unsupported, claim: &str) -> String {
             return format!(
                 "resource claim {claim} brings the claims of its namespace beyond {REQUESTS_MAX} different requests (by \
                  device class, selectors, tolerations and capacity) or {ATTRIBUTES_MAX} attributes in constraints: \
-                 delete claims that are not used, then make it anew"
+                 delete claims that are not used, and it is looked at again within a minute"
             );
         }
     };
