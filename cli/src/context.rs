@@ -130,7 +130,7 @@ impl Context {
         }
         let mut cluster = match &self.given {
             Some(cluster) => cluster.clone(),
-            None => Cluster::connect(&self.globals, &self.env).await?,
+            None => Cluster::connect(&self.globals, &self.env, self.answers).await?,
         };
         let wanted = self.globals.namespace.clone();
         if let Some(namespace) =

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::config::{
-    AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedCluster, NamedContext,
+    AuthInfo, ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedCluster,
+    NamedContext,
 };
 use secrecy::ExposeSecret;
 
@@ -76,10 +77,12 @@ impl Cluster {
         Some((server, namespace.unwrap_or_else(|| "default".to_owned())))
     }
 
-    /// Reads the kubeconfig, or the account of the pod that this runs in. Makes no request.
+    /// Reads the kubeconfig, or the account of the pod that this runs in. Makes no request. A program that the kubeconfig
+    /// has for credentials may read stdin where somebody answers there.
     pub(crate) async fn connect(
         globals: &Globals,
         env: &BTreeMap<String, String>,
+        answers: bool,
     ) -> Result<Self, Error> {
         let files = files(globals, env);
         let (mut config, context) = match read(&files, globals) {
@@ -99,6 +102,9 @@ impl Cluster {
         override_by_flags(&mut config, globals)?;
         spare_credentials(&mut config);
         check(&config, &files)?;
+        if !answers {
+            spare_stdin(&mut config.auth_info, &files)?;
+        }
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         config.headers.push((http::header::USER_AGENT, AGENT));
         let timeout = match &globals.request_timeout {
@@ -224,6 +230,25 @@ fn spare_credentials(config: &mut kube::Config) {
     }
 }
 
+/// Keeps a program for credentials off a stdin that is no terminal, as kubectl does: there may be a manifest in it.
+fn spare_stdin(auth: &mut AuthInfo, files: &[PathBuf]) -> Result<(), Problem> {
+    // Whoever has one of these runs no program.
+    let has_password = auth.username.is_some() && auth.password.is_some();
+    let has_other = auth.token.is_some() || auth.token_file.is_some() || has_password;
+    let Some(exec) = auth.exec.as_mut().filter(|_| !has_other) else { return Ok(()) };
+    if matches!(exec.interactive_mode, Some(ExecInteractiveMode::Always)) {
+        let command = clean(exec.command.as_deref().unwrap_or_default()).into_owned();
+        let what = format!(
+            "{command}, which gets credentials for the kubeconfig {}, asks for a terminal, and stdin is none",
+            named(files)
+        );
+        return Err(Problem::new(number::KUBECONFIG, Exit::Failure, what)
+            .fix("run it on a terminal, and name files in place of -f -; or --token"));
+    }
+    exec.interactive_mode = Some(ExecInteractiveMode::Never);
+    Ok(())
+}
+
 /// Checks what the client takes for granted: an address with a scheme and a host, and credentials that fit into a header.
 fn check(config: &kube::Config, files: &[PathBuf]) -> Result<(), Problem> {
     let problem = |what: String| {
@@ -307,5 +332,28 @@ mod tests {
             let has = (auth.token.is_some(), auth.username.is_some(), auth.impersonate.is_some());
             assert_eq!(has, (has_token, has_token, true), "{server}");
         }
+    }
+
+    /// Says what a program for credentials may do with stdin, or why it cannot be run.
+    fn check_stdin(user: &str, expect: Result<&str, &str>) {
+        let mut auth: AuthInfo = serde_json::from_str(user).expect("it is a user");
+        let spared = spare_stdin(&mut auth, &[PathBuf::from("config")]);
+        let mode = auth.exec.map(|exec| format!("{:?}", exec.interactive_mode));
+        match (spared, expect) {
+            (Ok(()), Ok(expect)) => assert_eq!(mode.as_deref(), Some(expect), "{user}"),
+            (Err(problem), Err(part)) => assert!(problem.what.contains(part), "{}", problem.what),
+            (spared, _) => panic!("{user}: {spared:?}, not {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn a_program_for_credentials_reads_no_manifest() {
+        let never = Ok("Some(Never)");
+        check_stdin(r#"{"exec": {"command": "login"}}"#, never);
+        check_stdin(r#"{"exec": {"command": "login", "interactiveMode": "IfAvailable"}}"#, never);
+        let always = r#"{"exec": {"command": "login", "interactiveMode": "Always"}}"#;
+        check_stdin(always, Err("login, which gets credentials for the kubeconfig config"));
+        let unused = r#"{"token": "t", "exec": {"command": "login", "interactiveMode": "Always"}}"#;
+        check_stdin(unused, Ok("Some(Always)"));
     }
 }
