@@ -73,8 +73,9 @@ impl Known {
     }
 
     pub(super) fn new(namespace: &str, config: &Value) -> Self {
-        let mut homes = vec![namespace.to_owned(), namespace::SYSTEM.to_owned()];
-        homes.extend(config["spec"]["namespace"].as_str().map(str::to_owned));
+        // Where KAI is said to be elsewhere, anybody may have made the namespace of the usual name.
+        let home = config["spec"]["namespace"].as_str().filter(|name| !name.is_empty());
+        let homes = vec![namespace.to_owned(), home.unwrap_or(namespace::SYSTEM).to_owned()];
         let scheduler = config["spec"]["global"]["schedulerName"].as_str();
         let scheduler = scheduler.filter(|name| !name.is_empty()).unwrap_or(SCHEDULER_NAME);
         Self { homes, scheduler: format!("{scheduler}-") }
@@ -109,5 +110,27 @@ impl Known {
         is_kind
             && self.is_home(namespace)
             && (NAMES.contains(&name) || name.starts_with(&self.scheduler))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_usual_namespace_is_a_home_where_none_is_named() {
+        for (config, is_home) in [
+            (Value::Null, true),
+            (json!({"spec": {"namespace": ""}}), true),
+            (json!({"spec": {"namespace": "kai-scheduler"}}), true),
+            (json!({"spec": {"namespace": "theirs"}}), false),
+            (json!({"spec": {"namespace": "gpu"}}), false),
+        ] {
+            let known = Known::new("gpu", &config);
+            assert!(known.is_home(Some("gpu")), "{config}");
+            assert_eq!(known.is_home(Some(namespace::SYSTEM)), is_home, "{config}");
+        }
     }
 }

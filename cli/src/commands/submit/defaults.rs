@@ -1,5 +1,6 @@
 //! Defaults that the cluster keeps: the queue of a namespace, and the settings that an administrator gives to all.
 
+use kai_api::names::{CONFIG_NAME, KAI_GROUP, namespace};
 use serde_json::Value;
 
 use super::check::HURRY;
@@ -11,8 +12,7 @@ use crate::settings::{KEYS, Origin, Settings};
 
 /// The label of a namespace that names the queue of what is submitted in it.
 const QUEUE_LABEL: &str = "kai.scheduler/default-queue";
-/// Says where an administrator keeps settings for everybody: keys are the settings' names.
-const NAMESPACE: &str = "kai-scheduler";
+/// Names where an administrator keeps settings for everybody, in the namespace of the scheduler: keys are their names.
 const CONFIG_MAP: &str = "kai-cli-defaults";
 
 /// Puts the cluster's defaults behind the settings of environment and files, and says whom the server takes the user for.
@@ -22,50 +22,101 @@ const CONFIG_MAP: &str = "kai-cli-defaults";
 pub(super) async fn read(context: &mut Context) -> Option<String> {
     let cluster = context.cluster().await.ok()?;
     let cluster = cluster.hurried(HURRY);
-    let (namespaces, maps) = (
-        Resource::new("v1", "Namespace", "namespaces").cluster_wide(),
-        Resource::new("v1", "ConfigMap", "configmaps"),
-    );
+    let namespaces = Resource::new("v1", "Namespace", "namespaces").cluster_wide();
+    let maps = Resource::new("v1", "ConfigMap", "configmaps");
+    let configs = Resource::new(&format!("{KAI_GROUP}/v1"), "Config", "configs").cluster_wide();
     let namespace_call = Call::new("get", &namespaces).name(&cluster.namespace);
-    let map_call = Call::new("get", &maps).namespace(Some(NAMESPACE)).name(CONFIG_MAP);
-    let (namespace, map, user) =
-        futures::join!(cluster.get(&namespace_call), cluster.get(&map_call), cluster.me_if_told(),);
-    let none = Value::Null;
-    let unknown = add(
-        &mut context.settings,
-        namespace.ok().flatten().as_ref().unwrap_or(&none),
-        map.ok().flatten().as_ref().unwrap_or(&none),
+    let config_call = Call::new("get", &configs).name(CONFIG_NAME);
+    let map_in = |home| Call::new("get", &maps).namespace(Some(home)).name(CONFIG_MAP);
+    let usual = map_in(namespace::SYSTEM);
+    let (namespace, config, map, user) = futures::join!(
+        cluster.get(&namespace_call),
+        cluster.get(&config_call),
+        cluster.get(&usual),
+        cluster.me_if_told(),
     );
-    if !unknown.is_empty() {
+    let is_told = config.is_ok();
+    let home = Home::new(config.ok().flatten().as_ref(), is_told);
+    let map = if home.namespace == namespace::SYSTEM {
+        map
+    } else {
+        cluster.get(&map_in(&home.namespace)).await
+    };
+    let none = Value::Null;
+    let namespace = namespace.ok().flatten();
+    let map = map.ok().flatten();
+    let left = add(
+        &mut context.settings,
+        namespace.as_ref().unwrap_or(&none),
+        map.as_ref().unwrap_or(&none),
+        &home,
+    );
+    if !left.unknown.is_empty() {
         context.out.warn(&format!(
-            "ConfigMap {NAMESPACE}/{CONFIG_MAP} has settings that this version does not know: {}",
-            clean(&unknown.join(", "))
+            "{} has settings that this version does not know: {}",
+            home.map(),
+            clean(&left.unknown.join(", "))
+        ));
+    }
+    if left.image {
+        context.out.warn(&format!(
+            "the image of {} is not taken: config {CONFIG_NAME} says whether it is the administrator's, and you may not read it (the role kai-viewer lets you)",
+            home.map()
         ));
     }
     user
 }
 
-/// Adds the namespace's queue, then what the `ConfigMap` says; the keys that are no settings of a cluster.
-fn add(settings: &mut Settings, namespace: &Value, map: &Value) -> Vec<String> {
+/// Says where the scheduler lives: a namespace of its usual name is anybody's where it lives elsewhere.
+struct Home {
+    namespace: String,
+    /// Tells whether the cluster said so.
+    is_told: bool,
+}
+
+impl Home {
+    /// Reads kai-config; what is not there leaves the usual place, and so does what cannot be read.
+    fn new(config: Option<&Value>, is_told: bool) -> Self {
+        let named = config.map(|config| text(&config["spec"]["namespace"]));
+        let named = named.filter(|name| !name.is_empty()).unwrap_or(namespace::SYSTEM);
+        Self { namespace: named.to_owned(), is_told }
+    }
+
+    fn map(&self) -> String {
+        format!("ConfigMap {}/{CONFIG_MAP}", clean(&self.namespace))
+    }
+}
+
+/// Holds what a config map says and is not taken.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Left {
+    unknown: Vec<String>,
+    /// An image that somebody else than an administrator may have named, where the user names none.
+    image: bool,
+}
+
+/// Adds the namespace's queue, then what the `ConfigMap` says but for keys that are no settings of a cluster.
+fn add(settings: &mut Settings, namespace: &Value, map: &Value, home: &Home) -> Left {
     let queue = text(&namespace["metadata"]["labels"][QUEUE_LABEL]);
     if !queue.is_empty() {
         let name = text(&namespace["metadata"]["name"]);
         let origin = Origin::Cluster(format!("label {QUEUE_LABEL} of namespace {}", clean(name)));
         settings.add("queue", queue.to_owned(), origin);
     }
-    let mut unknown = Vec::new();
+    let mut left = Left::default();
     for (key, value) in map["data"].as_object().into_iter().flatten() {
         // Namespace and colour are the user's own business.
         let is_setting = KEYS.iter().any(|known| known.name == key)
             && !matches!(key.as_str(), "namespace" | "color");
-        if is_setting {
-            let origin = Origin::Cluster(format!("ConfigMap {NAMESPACE}/{CONFIG_MAP}"));
-            settings.add(key, text(value).trim().to_owned(), origin);
+        if !is_setting {
+            left.unknown.push(key.clone());
+        } else if key == "image" && !home.is_told {
+            left.image = settings.get(key).is_none();
         } else {
-            unknown.push(key.clone());
+            settings.add(key, text(value).trim().to_owned(), Origin::Cluster(home.map()));
         }
     }
-    unknown
+    left
 }
 
 #[cfg(test)]
@@ -79,8 +130,10 @@ mod tests {
         let namespace = json!({"metadata": {"name": "ml", "labels": {QUEUE_LABEL: "team-a"}}});
         let map =
             json!({"data": {"queue": "common", "image": "i:1\n", "color": "never", "qeue": "x"}});
+        let home = Home::new(None, true);
         let mut settings = Settings::default();
-        assert_eq!(add(&mut settings, &namespace, &map), ["color", "qeue"]);
+        let left = add(&mut settings, &namespace, &map, &home);
+        assert_eq!(left, Left { unknown: vec!["color".into(), "qeue".into()], image: false });
         let told: Vec<String> = settings
             .all("queue")
             .iter()
@@ -94,7 +147,28 @@ mod tests {
         assert_eq!(settings.get("image").map(|image| image.value.as_str()), Some("i:1"));
         let env = [("KAI_QUEUE".to_owned(), "mine".to_owned())].into();
         let mut settings = Settings::from_env(&env);
-        add(&mut settings, &namespace, &map);
+        add(&mut settings, &namespace, &map, &home);
         assert_eq!(settings.get("queue").map(|queue| queue.value.as_str()), Some("mine"));
+    }
+
+    /// Whoever may make namespaces gave everybody an image where the scheduler lives elsewhere.
+    #[test]
+    fn the_config_says_where_the_defaults_are() {
+        let config = json!({"spec": {"namespace": "gpu"}});
+        for (config, expect, is_told) in [
+            (Some(&config), "ConfigMap gpu/kai-cli-defaults", true),
+            (Some(&json!({"spec": {}})), "ConfigMap kai-scheduler/kai-cli-defaults", true),
+            (None, "ConfigMap kai-scheduler/kai-cli-defaults", true),
+            (None, "ConfigMap kai-scheduler/kai-cli-defaults", false),
+        ] {
+            let home = Home::new(config, is_told);
+            assert_eq!(home.map(), expect);
+            let mut settings = Settings::default();
+            let map = json!({"data": {"image": "evil", "cpu": "1"}});
+            let left = add(&mut settings, &Value::Null, &map, &home);
+            assert_eq!(settings.get("image").is_some(), is_told, "{config:?}");
+            assert_eq!(left, Left { unknown: Vec::new(), image: !is_told }, "{config:?}");
+            assert!(settings.get("cpu").is_some(), "{config:?}");
+        }
     }
 }

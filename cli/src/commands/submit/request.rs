@@ -18,7 +18,8 @@ use crate::cluster::kinds::{self, Kind};
 use crate::cluster::object_name;
 use crate::print::duration;
 use crate::print::error::{Exit, Problem, number};
-use crate::settings::Settings;
+use crate::print::output::clean;
+use crate::settings::{Origin, Setting, Settings};
 
 /// Holds what was asked for.
 #[derive(Clone, Debug, Default)]
@@ -196,7 +197,7 @@ impl Request {
         if of_file {
             problems.extend(only_with_kind(args));
         } else {
-            problems.extend(request.read_image(args));
+            problems.extend(request.read_image(args, settings));
         }
         if problems.is_empty() { Ok(request) } else { Err(Box::new((request, problems))) }
     }
@@ -372,7 +373,11 @@ impl Request {
         }
     }
 
-    fn read_image(&mut self, args: &Args) -> Option<Problem> {
+    fn read_image(&mut self, args: &Args, settings: &Settings) -> Option<Problem> {
+        let setting = settings.get("image").filter(|_| args.image.is_none());
+        if let Some(Setting { value, origin: Origin::Cluster(place) }) = setting {
+            self.data.notes.push(format!("image {} comes from {place}", clean(value)));
+        }
         let noun = self.kind?.noun;
         // A template of the user's own may name its image itself.
         if args.template.is_some() {
