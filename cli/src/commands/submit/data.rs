@@ -52,12 +52,19 @@ pub(crate) struct DataFlags {
 }
 
 impl DataFlags {
-    /// Forwards a variable of the caller, unless it was typed.
-    pub(super) fn forward(&mut self, name: &str) {
+    /// Forwards a variable of the caller that a script names, unless it was typed; tells whether the pod has it. One that
+    /// looks like a secret is for the caller to forward: whoever may read the workload reads it there.
+    pub(super) fn forward(&mut self, name: &str, variables: &BTreeMap<String, String>) -> bool {
         let is_it = |typed: &String| typed.split('=').next() == Some(name);
-        if !self.env.iter().any(is_it) {
+        let is_typed = self.env.iter().any(is_it);
+        let value = variables.get(name).map(String::as_str).unwrap_or_default();
+        if !is_typed && env::is_private(name, value) {
+            return false;
+        }
+        if !is_typed {
             self.env.push(name.to_owned());
         }
+        true
     }
 }
 
@@ -245,6 +252,17 @@ mod tests {
             None => crate::print::yaml::print(&object["spec"]),
         };
         assert_eq!(said.trim_end(), expect, "{line}");
+    }
+
+    #[test]
+    fn a_script_takes_no_secret_out_of_the_environment() {
+        let variables = [("WANDB_KEY", "x"), ("LANG", "C")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let mut data = flags("-e GH_TOKEN -e LC_ALL=C");
+        let names = ["WANDB_KEY", "LANG", "GH_TOKEN", "LC_ALL"];
+        let forwarded = names.map(|name| data.forward(name, &variables));
+        assert_eq!(forwarded, [false, true, true, true]);
+        assert_eq!(data.env, ["GH_TOKEN", "LC_ALL=C", "LANG"]);
     }
 
     const POD: &str = "{apiVersion: v1, kind: Pod, spec: {containers: [{name: main, image: i}]}}";

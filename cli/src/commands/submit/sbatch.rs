@@ -14,6 +14,7 @@ mod preamble;
 mod sizes;
 mod tasks;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use self::lines::{Fate, Script};
@@ -40,6 +41,8 @@ struct Told {
     /// `line: option -> flag`.
     taken: Vec<String>,
     ignored: Vec<String>,
+    /// Variables that were not forwarded.
+    kept: Vec<String>,
 }
 
 /// Puts the flags of a script where none were typed, and the script where the command stands; does nothing where there is
@@ -57,6 +60,7 @@ pub(crate) async fn expand(args: &mut Args, context: &mut Context) -> Result<(),
     let mut told = Told::default();
     let own_name = named(args, &file, &script);
     flags(args, &script, &sizes, tasks.as_ref(), &mut told);
+    export(args, &script, &context.env, &mut told);
     if let Some(typed) = &args.particulars.array {
         let array = Array::read(typed)?;
         if tasks.as_ref().is_none_or(|tasks| tasks.flag() != *typed) {
@@ -192,21 +196,29 @@ fn flags(args: &mut Args, script: &Script, sizes: &Sizes, tasks: Option<&Tasks>,
     }
     set(&mut args.max_runtime, time, "--max-runtime", &["time"]);
     set(&mut args.image, image, "--image", &["container-image"]);
-    for name in script.value("export").map_or("", |given| &given.value).split(',') {
-        match name {
-            "" | "ALL" | "NONE" => {}
-            name if name.contains('=') => {}
-            name => {
-                told.taken.push(format!("--export={name} -> -e {name}"));
-                args.data.forward(name);
-            }
-        }
-    }
     for given in &script.options {
         if let Fate::Ignored(why) = given.fate {
             let value =
                 if given.value.is_empty() { String::new() } else { format!("={}", given.value) };
             told.ignored.push(format!("line {}: --{}{value} ({why})", given.line, given.name));
+        }
+    }
+}
+
+/// Forwards the variables that `--export` names.
+fn export(args: &mut Args, script: &Script, variables: &BTreeMap<String, String>, told: &mut Told) {
+    let Some(given) = script.value("export") else { return };
+    for name in given.value.split(',') {
+        if matches!(name, "" | "ALL" | "NONE") || name.contains('=') {
+            continue;
+        }
+        if args.data.forward(name, variables) {
+            told.taken.push(format!("--export={name} -> -e {name}"));
+        } else {
+            told.kept.push(format!(
+                "line {}: --export={name} is not forwarded: it looks like a secret of yours, and whoever may read the workload would read it; to forward it: -e {name}",
+                given.line
+            ));
         }
     }
 }
@@ -223,6 +235,9 @@ fn tell(file: &str, script: &Script, preamble: &str, told: &Told, context: &mut 
     }
     for line in &told.ignored {
         context.out.talk(&format!("ignored: {file} {}", clean(line)));
+    }
+    for line in &told.kept {
+        context.out.warn(&format!("{file} {}", clean(line)));
     }
     for (line, name) in preamble::unset(&script.text, preamble) {
         context.out.warn(&format!("{file} line {line}: {} is not set here", clean(name)));

@@ -114,3 +114,46 @@ pub(super) fn is_readable(text: &str, name: &str) -> Option<String> {
         )
     })
 }
+
+/// Further parts of such names, for variables that nobody typed.
+const PRIVATE_WORDS: [&str; 5] = ["PASS", "CRED", "COOKIE", "BEARER", "SESSION"];
+/// Words with which a word of such a name ends.
+const PRIVATE_ENDS: [&str; 4] = ["KEY", "KEYS", "AUTH", "DSN"];
+
+/// Tells whether a variable looks like its owner's alone, so that no script takes it out of his environment: by its name,
+/// or as a URL with a password.
+pub(super) fn is_private(name: &str, value: &str) -> bool {
+    let upper = name.to_uppercase();
+    let has_word = SECRET_WORDS.iter().chain(&PRIVATE_WORDS).any(|word| upper.contains(word));
+    let is_end = |part: &str| part == "PAT" || PRIVATE_ENDS.iter().any(|end| part.ends_with(end));
+    let host = value.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    has_word || upper.split(['_', '-']).any(is_end) || host.is_some_and(|host| host.contains('@'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_secret_is_its_owners_alone() {
+        for (name, value, expect) in [
+            ("WANDB_KEY", "x", true),
+            ("APIKEY", "x", true),
+            ("GITHUB_PAT", "x", true),
+            ("gh_token", "x", true),
+            ("PGPASSFILE_TEXT", "x", true),
+            ("AWS_CREDENTIALS", "x", true),
+            ("REGISTRY_AUTH", "x", true),
+            ("SENTRY_DSN", "x", true),
+            ("DATABASE_URL", "postgres://me:x@db/data", true),
+            ("DATABASE_URL", "postgres://db/data?mail=a@b", false),
+            ("LANG", "C", false),
+            ("PATH", "/bin", false),
+            ("PYTHONPATH", "/me@here", false),
+            ("KEYBOARD", "de", false),
+            ("AUTHOR", "ana", false),
+        ] {
+            assert_eq!(is_private(name, value), expect, "{name}={value}");
+        }
+    }
+}
