@@ -247,6 +247,11 @@ pub(super) async fn read(cluster: &Cluster, namespace: &str) -> Result<Option<Ke
     let live = cluster.get(&call).await.map_err(|e| cluster.explain(&call, &e))?;
     let Some(live) = live else { return Ok(None) };
     let packed = live["binaryData"][OBJECTS].as_str().unwrap_or_default().to_owned();
+    // Who may write config maps here may have written it, so nothing of it is read before.
+    if !seal::read(cluster).await?.is_some_and(|seal| seal.fits(&packed)) {
+        let line = format!("its checksum is not in clusterrole/{NAME}, where --adopt writes it");
+        return Err(foreign(namespace, line));
+    }
     let Some(record) = Record::unpacked(&packed) else {
         let line = format!("{OBJECTS} in it holds the objects of KAI that were taken over");
         return Err(foreign(namespace, line));
@@ -254,10 +259,6 @@ pub(super) async fn read(cluster: &Cluster, namespace: &str) -> Result<Option<Ke
     let strange = record.strange(cluster, namespace).await?;
     if !strange.is_empty() {
         let line = format!("KAI v0.17 installs no {}", clean(&first(&strange)));
-        return Err(foreign(namespace, line));
-    }
-    if !seal::read(cluster).await?.is_some_and(|seal| seal.fits(&packed)) {
-        let line = format!("its checksum is not in clusterrole/{NAME}, where --adopt writes it");
         return Err(foreign(namespace, line));
     }
     Ok(Some(Kept { record, packed }))

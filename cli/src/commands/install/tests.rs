@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::fake::{Fake, path};
 use super::manifest::{Group, Item, Options, items};
 use super::plan::{self, Place};
-use super::{Args, apply, preflight, run};
+use super::{Args, adopted, apply, preflight, run};
 use crate::print::error::{Error, Exit};
 
 const SCHEDULER: &str = "/apis/apps/v1/namespaces/kai-scheduler/deployments/kai-scheduler-default";
@@ -326,4 +326,17 @@ async fn who_waits_for_daemons_outlives_lost_requests() {
     fake.put(&path(item), live);
     apply::ready(&fake.cluster(), item, None).await.expect("it is ready");
     assert_eq!(fake.asked("GET").len(), 4);
+}
+
+/// A record of 64 KiB unpacks to gigabytes of values; who may write it here has no word in the seal.
+#[tokio::test]
+async fn a_record_without_a_seal_is_not_unpacked() {
+    let fake = Fake::kind();
+    let map = serde_json::json!({"binaryData": {"objects.json.gz": "no gzip at all"}});
+    fake.put("/api/v1/namespaces/kai-scheduler/configmaps/kai-adopted", map);
+    let Err(error) = adopted::read(&fake.cluster(), "kai-scheduler").await else {
+        panic!("nobody sealed it")
+    };
+    let said = error.to_string();
+    assert!(said.contains("its checksum is not in clusterrole/kai-adopted"), "{said}");
 }
