@@ -7,6 +7,7 @@ pub(super) mod choice;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -94,7 +95,9 @@ impl Image {
     /// The registry cannot be reached, or refuses.
     pub(super) async fn push(self) -> Result<(), Error> {
         let failed = |error: &OciDistributionError| refused(&self.target, error);
-        let credential = credential(self.target.resolve_registry())?;
+        let registry = self.target.resolve_registry();
+        let credential = credential(registry)?;
+        check_way(registry, self.is_plain, &credential)?;
         let client = client(&self.target, self.is_plain).map_err(|error| failed(&error))?;
         let target = &self.target;
         let send = async {
@@ -215,9 +218,14 @@ fn target(registry: &str, tag: &str) -> Result<(Reference, bool), Error> {
     }
     let text = if repository.contains(':') { text.to_owned() } else { format!("{text}:{tag}") };
     let reference: Reference = text.parse().map_err(|error| wrong(&sentence(&error)))?;
+    Ok((reference, is_plain || is_local(host)))
+}
+
+/// Tells whether a host, with or without a port, is this machine.
+fn is_local(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let is_local = name == "localhost" || name == "[::1]" || name.starts_with("127.");
-    Ok((reference, is_plain || is_local))
+    let is_loopback = name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+    is_loopback || name == "localhost" || name == "[::1]" || host == "[::1]"
 }
 
 fn client(target: &Reference, is_plain: bool) -> Result<Client, OciDistributionError> {
@@ -259,6 +267,20 @@ fn credential(registry: &str) -> Result<RegistryAuth, Error> {
                 .into())
         }
     }
+}
+
+/// Checks that a login goes where nobody reads it on its way.
+fn check_way(registry: &str, is_plain: bool, credential: &RegistryAuth) -> Result<(), Problem> {
+    if !is_plain || is_local(registry) || matches!(credential, RegistryAuth::Anonymous) {
+        return Ok(());
+    }
+    let registry = clean(registry);
+    let what = format!("the login for {registry} is not sent without TLS: anybody could read it");
+    Err(Problem::new(number::REGISTRY, Exit::Refused, what)
+        .line("nothing was installed yet; run it again to go on")
+        .fix(format!(
+            "--registry without http://, or to push without a login: docker logout {registry}"
+        )))
 }
 
 /// Tells whether `docker login` has left anything, where the library below looks for it.
@@ -313,6 +335,7 @@ mod tests {
             ("http://registry:5000/kai", "registry:5000/kai:0.1.0", true),
             ("localhost:5000/kai", "localhost:5000/kai:0.1.0", true),
             ("127.0.0.1:5000/kai", "127.0.0.1:5000/kai:0.1.0", true),
+            ("127.0.0.1.example.com/kai", "127.0.0.1.example.com/kai:0.1.0", false),
         ] {
             assert_eq!(read(text), Ok((expect.to_owned(), is_plain)), "{text}");
         }
@@ -326,6 +349,23 @@ mod tests {
         ] {
             let said = read(text).expect_err(text);
             assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn no_login_goes_to_another_machine_in_the_clear() {
+        let login = RegistryAuth::Basic("ana".into(), "secret".into());
+        for (registry, is_plain, credential, is_sent) in [
+            ("registry:5000", true, &login, false),
+            ("127.example.com", true, &login, false),
+            ("registry:5000", true, &RegistryAuth::Anonymous, true),
+            ("registry:5000", false, &login, true),
+            ("127.0.0.1:5000", true, &login, true),
+            ("localhost:5000", true, &login, true),
+            ("[::1]:5000", true, &login, true),
+        ] {
+            let sent = check_way(registry, is_plain, credential).is_ok();
+            assert_eq!(sent, is_sent, "{registry} {is_plain}");
         }
     }
 }
