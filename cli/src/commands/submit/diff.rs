@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::copy::Copy;
-use super::create::there::REHEARSED;
+use super::create::there::rehearsed;
 use super::{Document, cleaned, unified};
 use crate::cluster::{Call, Cluster, Resource, listing};
 use crate::context::Context;
@@ -49,7 +49,7 @@ async fn one(document: &Document, cluster: &Cluster) -> Result<Option<String>, E
     };
     let mut object = document.object.clone();
     if there.is_some() {
-        object["metadata"]["name"] = json!(REHEARSED);
+        object["metadata"]["name"] = json!(rehearsed());
     }
     let stored = rehearse(document, &object, resource, cluster).await?;
     let mut new = cleaned::cleaned(&stored);

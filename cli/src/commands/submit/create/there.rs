@@ -1,6 +1,8 @@
 //! Objects of a manifest that are there already: one that is as it is written is taken as it is, any other is replaced
 //! where that is asked for.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -133,8 +135,12 @@ pub(in super::super) async fn find(
     Error::all(problems)
 }
 
-/// The name under which a document is rehearsed whose own is taken.
-pub(in super::super) const REHEARSED: &str = "kai-rehearsal";
+/// Names a document for a rehearsal whose own name is taken: as nothing else is called.
+pub(in super::super) fn rehearsed() -> String {
+    // Keyed anew in each process, and counted on.
+    let number = RandomState::new().hash_one(Instant::now());
+    format!("kai-rehearsal-{number:016x}")
+}
 
 /// Lets the server check a document whose object has to go first, so that nothing is deleted for what it would not create.
 ///
@@ -142,7 +148,7 @@ pub(in super::super) const REHEARSED: &str = "kai-rehearsal";
 /// The server refuses it under any name, or cannot be asked.
 async fn anew(document: &Document, call: &Call<'_>, cluster: &Cluster) -> Result<(), Error> {
     let mut object = document.object.clone();
-    object["metadata"]["name"] = json!(REHEARSED);
+    object["metadata"]["name"] = json!(rehearsed());
     match cluster.create(call, &object, true).await {
         Ok(_) => Ok(()),
         Err(failure) if is_full(&failure) => Ok(()),
@@ -312,6 +318,17 @@ mod tests {
             let message = message.to_owned();
             let failure = Failure::Refused(Refusal { code, message, ..Refusal::default() });
             assert_eq!(is_full(&failure), expect, "{failure}");
+        }
+    }
+
+    /// An object of the name under which all was rehearsed kept everything from being replaced.
+    #[test]
+    fn each_rehearsal_has_a_name_of_its_own() {
+        let names = [rehearsed(), rehearsed()];
+        assert_ne!(names[0], names[1]);
+        let is_legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        for name in names {
+            assert!(name.len() <= 52 && name.chars().all(is_legal), "{name}");
         }
     }
 
