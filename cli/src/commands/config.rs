@@ -205,7 +205,7 @@ fn change(
         return Ok(());
     }
     let after = edit::set(&path.display().to_string(), &before, key, value)?;
-    edit::write(&path, &after).map_err(|e| unwritable(&path, &e))?;
+    edit::write(&path, &after, edit::SHARED).map_err(|e| unwritable(&path, &e))?;
     let done = match value {
         Some(value) => format!("{key}: {} written to {}", yaml::scalar(value), path.display()),
         None => format!("{key} removed from {}", path.display()),

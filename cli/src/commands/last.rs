@@ -66,7 +66,7 @@ pub(crate) fn remember(object: &Value, namespace: &str, cluster: &Cluster, conte
         let Some(oldest) = all.keys().next().cloned() else { break };
         all.shift_remove(&oldest);
     }
-    let written = edit::write(&file, &format!("{:#}\n", Value::Object(all)));
+    let written = edit::write(&file, &format!("{:#}\n", Value::Object(all)), edit::PRIVATE);
     if let Err(error) = written {
         tracing::debug!(file = %file.display(), %error, "the last workload is not kept");
     }

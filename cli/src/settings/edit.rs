@@ -1,6 +1,8 @@
 //! Changes one value of a configuration file and leaves every other byte as the user wrote it.
 
+use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use super::file;
@@ -90,17 +92,33 @@ fn lines(text: &str, before: &file::File, name: &str, value: Option<&str>) -> St
     lines.iter().fold(String::new(), |all, line| all + line + "\n")
 }
 
-/// Replaces a file as a whole, so that a full disk leaves the old one.
+/// Bits of the mode of a new file that whoever may read its folder may read, as far as the umask lets.
+pub(crate) const SHARED: u32 = 0o666;
+/// Bits of the mode of one that is its owner's alone.
+pub(crate) const PRIVATE: u32 = 0o600;
+
+/// Replaces a file as a whole, so that a full disk leaves the old one. A link of the user's stays one, and a file of his
+/// keeps its mode; a new one has `mode` less the umask.
 ///
 /// # Errors
 /// What the operating system says.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+pub(crate) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let me = rustix::process::geteuid().as_raw();
+    let is_mine = |seen: &fs::Metadata| seen.uid() == me;
+    let link = path.symlink_metadata().ok().filter(|seen| seen.is_symlink() && is_mine(seen));
+    let target = link.and_then(|_| path.canonicalize().ok()).unwrap_or_else(|| path.to_path_buf());
+    let folder = target.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mode = Permissions::from_mode(mode);
+    let mut file = tempfile::Builder::new().permissions(mode).tempfile_in(folder)?;
+    if let Some(there) =
+        target.symlink_metadata().ok().filter(|seen| seen.is_file() && is_mine(seen))
+    {
+        file.as_file().set_permissions(Permissions::from_mode(there.mode() & 0o777))?;
+    }
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
-    file.persist(path)?;
+    file.persist(&target)?;
     Ok(())
 }
 
@@ -134,5 +152,26 @@ mod tests {
     fn flow_style_is_left_to_its_owner() {
         let text = "defaults: {queue: a, image: b}\n";
         assert!(set("config.yaml", text, "queue", Some("c")).is_err());
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_a_file_keeps_its_mode() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| folder.path().join(name);
+        let mode = |name: &str| at(name).metadata().expect("it is there").mode() & 0o777;
+        fs::create_dir(at("dotfiles")).expect("the folder is ours");
+        fs::write(at("dotfiles/kai.yaml"), "old").expect("the folder is ours");
+        fs::set_permissions(at("dotfiles/kai.yaml"), Permissions::from_mode(0o640)).expect("ours");
+        std::os::unix::fs::symlink("dotfiles/kai.yaml", at("config.yaml")).expect("ours");
+        write(&at("config.yaml"), "new", PRIVATE).expect("the folder is ours");
+        assert!(at("config.yaml").is_symlink());
+        let text = fs::read_to_string(at("dotfiles/kai.yaml")).expect("it is there");
+        assert_eq!((text.as_str(), mode("dotfiles/kai.yaml")), ("new", 0o640));
+        // What any program makes has the umask's mode.
+        fs::write(at("made"), "").expect("the folder is ours");
+        write(&at("new/shared.yaml"), "x", SHARED).expect("the folder is ours");
+        write(&at("new/private.yaml"), "x", PRIVATE).expect("the folder is ours");
+        assert_eq!(mode("new/shared.yaml"), mode("made"));
+        assert_eq!(mode("new/private.yaml") & 0o077, 0);
     }
 }

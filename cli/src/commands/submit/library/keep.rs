@@ -42,7 +42,7 @@ pub(crate) async fn save(
             if path.exists() {
                 return Err(taken(name, &path.display().to_string()).into());
             }
-            edit::write(&path, template).map_err(|e| unwritable(&path, &e))?;
+            edit::write(&path, template, edit::SHARED).map_err(|e| unwritable(&path, &e))?;
             Ok(path.display().to_string())
         }
         TemplatePlace::ConfigMap { .. } => {
