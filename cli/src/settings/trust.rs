@@ -1,46 +1,83 @@
 //! Reads files that nobody named: only regular ones, and of a project only those that the user or root wrote.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::print::output::clean;
 
 /// The bit of a file's mode that lets everybody write to it.
 const EVERYBODY_WRITES: u32 = 0o002;
 
+/// More links in a row than anybody makes.
+const LINKS_MAX: usize = 8;
+
+/// Holds what lies at a path itself.
+enum Lying {
+    File(File),
+    Link { owner: u32, to: PathBuf },
+}
+
 /// Reads a regular file; a pipe or a device, which may have no end, is refused without waiting for it.
 ///
 /// # Errors
 /// What the operating system says, or that it is no regular file.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
-    text(open(path)?)
+    text(open(path, OFlags::empty())?)
 }
 
 /// Reads a regular file that the user or root owns and that not everybody may write to, else says whose it is and what to
-/// do about it: whoever else wrote it would say what this user runs.
+/// do about it: whoever else wrote it would say what this user runs. The same holds of links to it, which are followed one
+/// by one: each is looked at as it was opened, so that nobody puts another in its place between.
 ///
 /// # Errors
 /// What the operating system says.
 pub(crate) fn read_of_project(path: &Path) -> io::Result<Result<String, String>> {
     let me = rustix::process::geteuid().as_raw();
-    // Whoever made a link chose what it leads to; its mode says nothing.
-    if let Some(why) = distrust(path, fs::symlink_metadata(path)?.uid(), 0, me) {
-        return Ok(Err(why));
+    let mut path = path.to_path_buf();
+    for _ in 0..=LINKS_MAX {
+        match lying(&path)? {
+            Lying::File(file) => {
+                let seen = file.metadata()?;
+                return match distrust(&path, seen.uid(), seen.mode(), me) {
+                    Some(why) => Ok(Err(why)),
+                    None => text(file).map(Ok),
+                };
+            }
+            // Whoever made a link chose what it leads to; its mode says nothing.
+            Lying::Link { owner, to } => {
+                if let Some(why) = distrust(&path, owner, 0, me) {
+                    return Ok(Err(why));
+                }
+                path = path.parent().unwrap_or(Path::new(".")).join(to);
+            }
+        }
     }
-    let file = open(path)?;
-    let seen = file.metadata()?;
-    match distrust(path, seen.uid(), seen.mode(), me) {
-        Some(why) => Ok(Err(why)),
-        None => text(file).map(Ok),
+    Err(Errno::LOOP.into())
+}
+
+/// Opens what lies at a path, a link for what it says.
+fn lying(path: &Path) -> io::Result<Lying> {
+    match open(path, OFlags::NOFOLLOW) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
+            let flags = (OFlags::PATH | OFlags::NOFOLLOW).bits().cast_signed();
+            let link = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+            let owner = link.metadata()?.uid();
+            let to = rustix::fs::readlinkat(&link, "", Vec::new())?;
+            Ok(Lying::Link { owner, to: OsString::from_vec(to.into_bytes()).into() })
+        }
+        opened => opened.map(Lying::File),
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
+fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | flags).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if file.metadata()?.is_file() {
         return Ok(file);
@@ -74,8 +111,8 @@ fn distrust(path: &Path, owner: u32, mode: u32, me: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
-    use std::path::PathBuf;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 
     use super::*;
 
@@ -118,6 +155,26 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
             let taken = |path: &PathBuf| read_of_project(path).expect("it is there").is_ok();
             assert_eq!([taken(&path), taken(&link)], [is_taken; 2]);
+        }
+    }
+
+    #[test]
+    fn each_link_on_the_way_counts() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("below")).expect("the folder is ours");
+        fs::write(at("below/f.yaml"), "x").expect("the folder is ours");
+        symlink("f.yaml", at("below/second.yaml")).expect("the folder is ours");
+        symlink("below/second.yaml", at("first.yaml")).expect("the folder is ours");
+        symlink("circle.yaml", at("circle.yaml")).expect("the folder is ours");
+        let taken = || read_of_project(&at("first.yaml")).expect("it is there");
+        assert_eq!(taken().as_deref(), Ok("x"));
+        assert!(read_of_project(&at("circle.yaml")).is_err());
+        // Nobody else can give a link away.
+        if rustix::process::geteuid().is_root() {
+            lchown(at("below/second.yaml"), Some(7), None).expect("root may");
+            let why = taken().expect_err("somebody else made one");
+            assert!(why.contains("second.yaml belongs to user 7"), "{why}");
         }
     }
 
