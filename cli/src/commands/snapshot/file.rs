@@ -1,8 +1,9 @@
 //! Describes where a snapshot goes: into a file of its own beside the one that was named, which takes its place when it is whole.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 
 use kai_scheduler::snapshot::{Header, Part, WriteError, write};
@@ -112,9 +113,13 @@ impl Target {
         };
         temporary.as_file().sync_all().map_err(failed)?;
         let kept = if self.force {
-            // A file that was there keeps who may read it.
-            if let Ok(there) = fs::metadata(path) {
-                fs::set_permissions(temporary.path(), there.permissions()).map_err(failed)?;
+            // A file of the user's keeps who may read it; who put another there does not choose.
+            let me = rustix::process::geteuid().as_raw();
+            if let Ok(there) = fs::metadata(path)
+                && there.uid() == me
+            {
+                let mode = Permissions::from_mode(there.mode() & 0o777);
+                temporary.as_file().set_permissions(mode).map_err(failed)?;
             }
             temporary.persist(path).map(drop).map_err(|error| error.error)
         } else {

@@ -1,7 +1,7 @@
 //! The cluster behind the API server, through a snapshot in a file of its own: what is planned on can be kept.
 
 use std::collections::BTreeSet;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 use kai_scheduler::names::Number;
@@ -31,9 +31,8 @@ pub(crate) struct Reading<'r> {
 
 pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situation, Error> {
     let Reading { cluster, shard, save } = reading;
-    if let Some(path) = save.filter(|path| path.exists()) {
-        let what = format!("the file {} exists", clean(&path.display().to_string()));
-        return Err(Problem::new(number::EXISTS, Exit::Conflict, what).fix("name another").into());
+    if let Some(path) = save.filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(exists(path));
     }
     let settings = settings::read(shard, cluster).await?;
     let served = collect::served(cluster).await?;
@@ -43,7 +42,7 @@ pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situa
         params: parameters(&settings.args),
         discovery: Some(served.discovery.clone()),
     };
-    let temporary = NamedTempFile::with_prefix(".kai-plan-").map_err(|error| failed(&error))?;
+    let temporary = temporary(save)?;
     let output = temporary.reopen().map_err(|error| failed(&error))?;
     let (parts, mut coming) = mpsc::channel(PARTS_MAX);
     let written = tokio::task::spawn_blocking(move || {
@@ -78,19 +77,48 @@ pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situa
     let written = written.await.map_err(|error| failed(&error))?;
     collected?;
     written.map_err(|error| failed(&error))?;
-    if let Some(path) = save {
-        std::fs::copy(temporary.path(), path).map_err(|error| {
-            let what = format!("failed to write {}: {error}", clean(&path.display().to_string()));
-            Problem::new(number::FILE, Exit::Failure, what)
-        })?;
-    }
     let snapshot = Snapshot::read(temporary.path()).map_err(|error| failed(&error.problem))?;
+    if let Some(path) = save {
+        keep(temporary, path)?;
+    }
     let mut situation = Situation::new(snapshot, Origin::Cluster);
     if let Some(told) = told {
         situation.times.past = told.past;
         situation.times.is_known = true;
     }
     Ok(situation)
+}
+
+/// Makes a file for what is read: beside the one in which it is kept, whose place it takes.
+fn temporary(save: Option<&Path>) -> Result<NamedTempFile, Error> {
+    let file = match save.map(|path| (path, path.parent())) {
+        Some((path, Some(folder))) => NamedTempFile::with_prefix_in(".kai-plan-", folder)
+            .map_err(|error| unwritable(path, &error))?,
+        Some((_, None)) | None => {
+            NamedTempFile::with_prefix(".kai-plan-").map_err(|error| failed(&error))?
+        }
+    };
+    Ok(file)
+}
+
+/// Gives what was read its name, if nothing has that: not what came meanwhile, and no link that leads elsewhere.
+fn keep(file: NamedTempFile, path: &Path) -> Result<(), Error> {
+    file.as_file().sync_all().map_err(|error| unwritable(path, &error))?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(path)),
+        Err(e) => Err(unwritable(path, &e.error)),
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    let what = format!("the file {} exists", clean(&path.display().to_string()));
+    Problem::new(number::EXISTS, Exit::Conflict, what).fix("name another").into()
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    let what = format!("failed to write {}: {error}", clean(&path.display().to_string()));
+    Problem::new(number::FILE, Exit::Failure, what).into()
 }
 
 impl Situation {
@@ -132,4 +160,25 @@ impl Situation {
 fn failed(cause: &impl std::fmt::Display) -> Error {
     let what = format!("failed to keep what was read of the cluster: {cause}");
     Problem::new(number::FILE, Exit::Failure, what).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_came_meanwhile_is_not_written_to() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (path, behind) = (folder.path().join("c.zip"), folder.path().join("behind"));
+        let kept = |path: &Path| keep(temporary(Some(path)).expect("the folder is ours"), path);
+        symlink(&behind, &path).expect("the folder is ours");
+        let said = kept(&path).expect_err("it is there").to_string();
+        assert!(said.contains("c.zip exists"), "{said}");
+        assert!(!behind.exists());
+        std::fs::remove_file(&path).expect("the folder is ours");
+        kept(&path).expect("nothing is there");
+        assert!(path.is_file() && folder.path().read_dir().expect("ours").count() == 1);
+    }
 }
