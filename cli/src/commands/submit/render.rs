@@ -1,8 +1,9 @@
 //! From a template to an object. Every value is printed as JSON, so no text can break out of its place.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io;
 
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 use serde_json::Value;
 
 use super::is_workload;
@@ -92,7 +93,7 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Vec<Value
     Error::all(problems)?;
     let parameters = parameters.into_iter().map(|(name, value)| (name, scalar(value)));
     let values = context! { ..values, ..minijinja::Value::from_pairs(parameters) };
-    let text = parsed.render(values).map_err(failed)?;
+    let text = made(&parsed, values).map_err(failed)?;
     let mut objects = yaml::documents(name, &text)?;
     Error::all(
         objects.iter().enumerate().filter_map(|(at, object)| nameless(name, at, object)).collect(),
@@ -102,6 +103,39 @@ pub(crate) fn render(template: &Template, request: &Request) -> Result<Vec<Value
         ensure(object, "/metadata").insert("name".into(), request.name.clone().into());
     }
     Ok(objects)
+}
+
+/// Steps that a template takes at most: those that are compiled in take a few hundred.
+const STEPS_MAX: u64 = 1_000_000;
+/// Bytes that a template makes at most, as of a manifest that is fetched.
+const BYTES_MAX: usize = 16 << 20;
+
+/// Holds what a template has made so far.
+struct Made(Vec<u8>);
+
+impl io::Write for Made {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > BYTES_MAX - self.0.len() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Renders a template, which need have no end, into a text that has one.
+fn made(
+    parsed: &minijinja::Template<'_, '_>,
+    values: minijinja::Value,
+) -> Result<String, minijinja::Error> {
+    let mut made = Made(Vec::new());
+    parsed.render_captured_to(values, &mut made)?;
+    String::from_utf8(made.0)
+        .map_err(|e| minijinja::Error::new(ErrorKind::BadSerialization, e.to_string()))
 }
 
 /// The lack of what tells the API server where an object belongs.
@@ -139,13 +173,19 @@ pub(crate) fn check(template: &Template) -> Result<(), Problem> {
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(STEPS_MAX));
     environment.set_auto_escape_callback(|_| AutoEscape::Json);
     environment
 }
 
 fn unrendered(name: &str, error: &minijinja::Error) -> Problem {
     let place = error.line().map_or_else(String::new, |line| format!(":{line}"));
-    let what = format!("{name}{place}: {}", error.detail().unwrap_or("cannot be rendered"));
+    let why = match error.kind() {
+        ErrorKind::OutOfFuel => "takes more than 1,000,000 steps",
+        ErrorKind::WriteFailure => "makes more than 16 MiB",
+        _ => error.detail().unwrap_or("cannot be rendered"),
+    };
+    let what = format!("{name}{place}: {why}");
     Problem::new(number::TEMPLATE, Exit::Refused, what).fix(LANGUAGE)
 }
 
@@ -197,4 +237,26 @@ pub(super) fn shell(words: &[String]) -> String {
         }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_has_an_end() {
+        let nested = |depth: usize, text: &str| {
+            let (begin, end) = ("{% for a in all %}".repeat(depth), "{% endfor %}".repeat(depth));
+            format!("{{% set all = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0] %}}{begin}{text}{end}")
+        };
+        let (steps, bytes) = (nested(30, ""), nested(4, &"a line\n".repeat(1_000)));
+        let request = Request { workers: (1, 1), ..Request::default() };
+        for (text, why) in
+            [(&steps, "takes more than 1,000,000 steps"), (&bytes, "makes more than 16 MiB")]
+        {
+            let template = Template::kept("t", "t.yaml".to_owned(), text.clone());
+            let said = render(&template, &request).expect_err(why).to_string();
+            assert!(said.contains("t.yaml") && said.contains(why), "{said}");
+        }
+    }
 }
