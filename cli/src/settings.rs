@@ -206,7 +206,8 @@ impl Settings {
         }
         for (name, mount) in file.mounts {
             let origin = Origin::File { path: path.into(), line: mount.line };
-            self.mounts.entry(name).or_insert(Setting { value: mount.text, origin });
+            // The user's own file comes last, and a word of his means what he says: no project gives it another volume.
+            self.mounts.insert(name, Setting { value: mount.text, origin });
         }
         let base = path.parent().unwrap_or(path);
         for place in &file.templates {
@@ -333,5 +334,23 @@ mod tests {
         let left = load(0o666);
         assert_eq!((left.get("queue"), left.templates.len()), (None, 0));
         assert!(left.distrust.expect("it says why").contains("chmod o-w"));
+    }
+
+    #[test]
+    fn a_project_gives_no_volume_of_the_users_another_meaning() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (project, config) = (folder.path().join("p"), folder.path().join("c/kai"));
+        for folder in [&project, &config] {
+            std::fs::create_dir_all(folder).expect("the folder is ours");
+        }
+        let theirs = "mounts: {data: 'host:///:/data', code: 'pvc://code:/code'}\n";
+        write(project.join(".kai.yaml"), theirs).expect("the folder is ours");
+        write(config.join("config.yaml"), "mounts: {data: 'pvc://data:/data:ro'}\n").expect("ours");
+        let home = folder.path().join("c").display().to_string();
+        let env = [("XDG_CONFIG_HOME".to_owned(), home)].into();
+        let settings = Settings::load(&env, &project, &|| None).expect("they are right");
+        let volume = |name: &str| settings.mount(name).map(|set| set.value.as_str());
+        assert_eq!(volume("data"), Some("pvc://data:/data:ro"));
+        assert_eq!(volume("code"), Some("pvc://code:/code"));
     }
 }
