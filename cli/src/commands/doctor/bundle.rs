@@ -69,7 +69,7 @@ const NAMES: [&str; 33] = [
     "priorityClassName",
 ];
 /// Fields that hold anything, names among it: empty where names are not told.
-const FREE: [&str; 11] = [
+const FREE: [&str; 22] = [
     "annotations",
     "message",
     "expression",
@@ -81,6 +81,17 @@ const FREE: [&str; 11] = [
     "hostIPs",
     "podIP",
     "podIPs",
+    "podCIDR",
+    "podCIDRs",
+    "clusterIP",
+    "clusterIPs",
+    "externalIPs",
+    "loadBalancerIP",
+    "systemUUID",
+    "machineID",
+    "bootID",
+    "containerID",
+    "externalName",
 ];
 /// Fields that hold labels, and those that hold the key of one.
 const LABELS: [&str; 4] = ["labels", "matchLabels", "nodeSelector", "selector"];
@@ -118,6 +129,47 @@ const TOLD: [&str; 9] = [
     "app.kubernetes.io/managed-by",
     "app.kubernetes.io/part-of",
     "app.kubernetes.io/version",
+];
+
+/// Groups of kinds that are nobody's own, beside those without a dot and those of known domains.
+const GROUPS: [&str; 7] = [
+    "argoproj.io",
+    "grove.io",
+    "kubeflow.org",
+    "ray.io",
+    "sparkoperator.k8s.io",
+    "volcano.sh",
+    "x-k8s.io",
+];
+/// Types of conditions that Kubernetes, its device plugins and schedulers write; other tools call theirs as they like.
+const CONDITIONS: [&str; 27] = [
+    "Available",
+    "ContainersReady",
+    "DependenciesFulfilled",
+    "Deployed",
+    "DiskPressure",
+    "DisruptionTarget",
+    "Established",
+    "Initialized",
+    "MemoryPressure",
+    "NamesAccepted",
+    "NetworkUnavailable",
+    "Orphan",
+    "PIDPressure",
+    "PodBound",
+    "PodReadyToStartContainers",
+    "PodResizeInProgress",
+    "PodResizePending",
+    "PodScheduled",
+    "Progressing",
+    "Ready",
+    "Reconciling",
+    "ReplicaFailure",
+    "Scheduled",
+    "Terminating",
+    "Unschedulable",
+    "UnschedulableOnNodePool",
+    "UsageDatabaseReachable",
 ];
 
 /// Writes lists and verdicts as one gzipped JSON document, and says what it holds.
@@ -225,6 +277,33 @@ impl Names {
         map.iter().map(of_resource).collect()
     }
 
+    /// An owner; its kind is a name where it is of somebody's own API.
+    fn owner(&mut self, owner: &Value) -> Value {
+        let mut shown = cleaned(owner, Some(&mut *self));
+        let version = owner["apiVersion"].as_str().unwrap_or_default();
+        let group = version.split_once('/').map_or("", |(group, _)| group);
+        if group.contains('.') && !is_among(&KNOWN, group) && !is_among(&GROUPS, group) {
+            for field in ["apiVersion", "kind"] {
+                shown[field] = self.each(&owner[field]);
+            }
+        }
+        shown
+    }
+
+    /// A condition; its type and reason are names where nobody known writes such.
+    fn condition(&mut self, condition: &Value) -> Value {
+        let mut shown = cleaned(condition, Some(&mut *self));
+        let kind = condition["type"].as_str();
+        if kind.is_some_and(|kind| !CONDITIONS.contains(&kind)) {
+            for field in ["type", "reason"] {
+                if condition[field].is_string() {
+                    shown[field] = self.each(&condition[field]);
+                }
+            }
+        }
+        shown
+    }
+
     /// The fields of an object; `value` and `values` beside a `key` are those of a label.
     fn fields(&mut self, map: &Map<String, Value>) -> Value {
         let label = map.get("key").and_then(Value::as_str);
@@ -233,6 +312,16 @@ impl Names {
                 (key, _, _) if FREE.contains(&key) => Value::Null,
                 (key, Value::Object(labels), _) if LABELS.contains(&key) => self.labels(labels),
                 (key, Value::Object(amounts), _) if AMOUNTS.contains(&key) => self.amounts(amounts),
+                ("ownerReferences", Value::Array(all), _) => {
+                    all.iter().map(|one| self.owner(one)).collect()
+                }
+                ("conditions", Value::Array(all), _) => {
+                    all.iter().map(|one| self.condition(one)).collect()
+                }
+                ("finalizers", Value::Array(all), _) => {
+                    let all = all.iter().filter_map(Value::as_str);
+                    all.map(|one| Value::from(self.key(one))).collect()
+                }
                 (key, Value::String(text), _) if KEYS.contains(&key) => self.key(text).into(),
                 ("value" | "values", value, Some(label)) => self.label(label, value),
                 (key, value, _) if NAMES.contains(&key) => self.each(value),
@@ -310,6 +399,28 @@ mod tests {
         assert_eq!(redacted["spec"]["schedulerName"], "kai-scheduler");
         assert_eq!(redacted["spec"]["containers"][0]["resources"]["requests"]["cpu"], "1");
         assert_eq!(redacted["spec"]["tolerations"][1], pod()["spec"]["tolerations"][1]);
+    }
+
+    #[test]
+    fn what_others_call_their_things_is_a_name() {
+        let object = json!({
+            "metadata": {"finalizers": ["acme.com/keep", "kai.scheduler/keep"], "ownerReferences": [
+                {"apiVersion": "acme.com/v1", "kind": "AcmeProject", "name": "acme"},
+                {"apiVersion": "batch/v1", "kind": "Job", "name": "acme"},
+                {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "acme"}]},
+            "spec": {"podCIDR": "10.acme", "podCIDRs": ["10.acme"], "clusterIP": "10.acme", "clusterIPs": ["10.acme"]},
+            "status": {"nodeInfo": {"systemUUID": "acme", "machineID": "acme", "bootID": "acme", "osImage": "Linux"},
+                "containerStatuses": [{"containerID": "containerd://acme"}],
+                "conditions": [{"type": "AcmeFault", "reason": "AcmeBroke", "status": "True"},
+                    {"type": "PodScheduled", "reason": "Unschedulable", "status": "False"}]}});
+        let shown = cleaned(&object, Some(&mut Names::default()));
+        let text = shown.to_string();
+        assert!(!text.to_lowercase().contains("acme"), "{text}");
+        let owners = &shown["metadata"]["ownerReferences"];
+        assert_eq!([&owners[1]["kind"], &owners[2]["kind"]], ["Job", "JobSet"]);
+        assert_eq!(shown["metadata"]["finalizers"][1], "kai.scheduler/keep");
+        assert_eq!(shown["status"]["conditions"][1], object["status"]["conditions"][1]);
+        assert_eq!(shown["status"]["nodeInfo"]["osImage"], "Linux");
     }
 
     #[test]

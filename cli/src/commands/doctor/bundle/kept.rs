@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use kai_api::names::annotation;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::json::text;
@@ -48,6 +49,7 @@ impl<'f> Ours<'f> {
                 let webhooks: Vec<Value> = each(object, "/webhooks").map(webhook).collect();
                 json!({ "metadata": head(object), "webhooks": webhooks })
             }
+            Source::Pods | Source::PodGroups => without_words(object),
             _ => object.clone(),
         }
     }
@@ -57,11 +59,47 @@ impl<'f> Ours<'f> {
         self.made.iter().any(|made| made.0 == kind && made.1 == name)
     }
 
-    /// Tells whether all webhooks of a configuration call services in the namespace of the daemons.
+    /// Tells whether a configuration has webhooks, and all call services in the namespace of the daemons.
     fn is_called(&self, object: &Value) -> bool {
-        let mut webhooks = each(object, "/webhooks");
-        webhooks.all(|one| text(&one["clientConfig"]["service"]["namespace"]) == self.system)
+        let mut webhooks = each(object, "/webhooks").peekable();
+        webhooks.peek().is_some()
+            && webhooks.all(|one| text(&one["clientConfig"]["service"]["namespace"]) == self.system)
     }
+}
+
+/// Annotations without a domain that schedulers read or write.
+const ANNOTATIONS: [&str; 7] = [
+    annotation::GPU_FRACTION,
+    annotation::GPU_MEMORY,
+    annotation::GPU_FRACTION_DEVICES,
+    annotation::GPU_FRACTION_CONTAINER,
+    annotation::MPS,
+    annotation::POD_GROUP,
+    annotation::RECEIVED_RESOURCE_TYPE,
+];
+/// Domains of further ones.
+const DOMAINS: [&str; 4] = ["kai.scheduler", "run.ai", "runai", "nvidia.com"];
+
+/// A pod or group without what other tools note on it, and without what its containers said when they ended.
+fn without_words(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(Value::Object(all)) = object.pointer_mut("/metadata/annotations") {
+        all.retain(|key, _| match key.split_once('/') {
+            Some((domain, _)) => DOMAINS.contains(&domain),
+            None => ANNOTATIONS.contains(&key.as_str()),
+        });
+    }
+    for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
+        let statuses = object.pointer_mut(&format!("/status/{list}"));
+        for status in statuses.and_then(Value::as_array_mut).into_iter().flatten() {
+            for state in ["/state/terminated", "/state/waiting", "/lastState/terminated"] {
+                if let Some(Value::Object(state)) = status.pointer_mut(state) {
+                    state.remove("message");
+                }
+            }
+        }
+    }
+    object
 }
 
 fn head(object: &Value) -> Value {
@@ -117,6 +155,27 @@ mod tests {
             {"name": "v.acme.com", "clientConfig": {"service": {}}}]});
         check(Source::Mutating, &webhooks, &kept);
         check(Source::Validating, &webhooks, &kept);
+        let none = json!({"metadata": {"name": "w", "annotations": annotations}, "webhooks": []});
+        check(Source::Mutating, &none, &json!({"metadata": {"name": "w"}, "webhooks": []}));
+    }
+
+    #[test]
+    fn of_pods_what_others_wrote_is_left_out() {
+        let mut pod = json!({"metadata": {"name": "p", "annotations": {
+                "gpu-fraction": "0.5", "kai.scheduler/topology": "t",
+                "kapp.k14s.io/original": "s3cret", "objectset.rio.cattle.io/applied": "s3cret",
+                "vault.hashicorp.com/agent-inject-template-x": "s3cret", "note": "s3cret"}},
+            "status": {"conditions": [{"type": "PodScheduled", "message": "no GPU"}],
+                "containerStatuses": [{"name": "c", "lastState": {"terminated": {"exitCode": 1, "message": "s3cret"}},
+                    "state": {"waiting": {"reason": "ImagePullBackOff", "message": "s3cret"}}}]}});
+        let kept = Ours::new("kai-scheduler").kept(Source::Pods, &pod);
+        assert!(!kept.to_string().contains("s3cret"), "{kept}");
+        pod["metadata"]["annotations"] =
+            json!({"gpu-fraction": "0.5", "kai.scheduler/topology": "t"});
+        pod["status"]["containerStatuses"][0]["lastState"] = json!({"terminated": {"exitCode": 1}});
+        pod["status"]["containerStatuses"][0]["state"] =
+            json!({"waiting": {"reason": "ImagePullBackOff"}});
+        assert_eq!(kept, pod);
     }
 
     #[test]
