@@ -88,6 +88,8 @@ struct Step {
     delete: Vec<String>,
     /// Moves of a user who has rights in one namespace only.
     tenant: Vec<Move>,
+    /// Moves with the token of a daemon, by the name of its account.
+    taken: BTreeMap<String, Vec<Move>>,
     /// Starts or stops the scheduler.
     scheduler: Option<Switch>,
     wait_seconds: Option<u64>,
@@ -249,6 +251,12 @@ impl Stage<'_> {
             let client = tenant(self.place).await?;
             for one in &step.tenant {
                 one.make(&client).await.context("a move of the tenant")?;
+            }
+        }
+        for (account, moves) in &step.taken {
+            let client = self.place.account(account).await?;
+            for one in moves {
+                one.make(&client).await.with_context(|| format!("a move as {account}"))?;
             }
         }
         match step.scheduler {

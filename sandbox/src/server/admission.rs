@@ -219,20 +219,22 @@ impl Registry {
         let is_empty = self.mutating.is_empty()
             && self.validating.is_empty()
             && (self.policies.is_empty() || self.bindings.is_empty());
-        if is_empty || rules::is_exempt(attributes) {
+        let (no_webhook, no_policy) =
+            (rules::is_kept_from_webhooks(attributes), rules::is_kept_from_policies(attributes));
+        if is_empty || (no_webhook && no_policy) {
             return None;
         }
         let namespace = attributes.namespace(store, new);
         let labels = namespace.as_ref().map(|(labels, _)| labels);
         let hooks = |all: &[Arc<Hook>]| -> Vec<AskedHook> {
-            let matching = all.iter().filter_map(|hook| {
+            let matching = all.iter().filter(|_| !no_webhook).filter_map(|hook| {
                 let version = hook.scope.version(attributes, labels)?.to_owned();
                 Some(AskedHook { hook: Arc::clone(hook), version })
             });
             matching.collect()
         };
         let mut policies = Vec::new();
-        for policy in &self.policies {
+        for policy in self.policies.iter().filter(|_| !no_policy) {
             let Some(version) = policy.scope.version(attributes, labels) else { continue };
             let own = self.bindings.iter().filter(|binding| {
                 binding.policy == policy.name && binding.scope.version(attributes, labels).is_some()

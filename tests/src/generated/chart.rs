@@ -157,7 +157,8 @@ fn namespaced(text: &str, kind: &str) -> String {
     let mut text = text
         .replace(&format!("namespace: {NAMESPACE}\n"), &format!("namespace: {release}\n"))
         .replace(&format!("--namespace={NAMESPACE}"), &format!("--namespace={release}"))
-        .replace(&format!("serviceaccounts:{NAMESPACE}'"), &format!("serviceaccounts:{release}'"));
+        .replace(&format!("serviceaccounts:{NAMESPACE}'"), &format!("serviceaccounts:{release}'"))
+        .replace(&format!("serviceaccount:{NAMESPACE}:"), &format!("serviceaccount:{release}:"));
     if kind == "Namespace" {
         text = text.replace(&format!("  name: {NAMESPACE}\n"), &format!("  name: {release}\n"));
     }

@@ -14,7 +14,7 @@ use super::{TENANT, object};
 #[derive(Deserialize, Serialize, Clone, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Move {
-    /// A whole object; it is put into the user's namespace.
+    /// A whole object; it is put into the user's namespace, where it names none and its kind has them.
     pub create: Option<Value>,
     /// Merge patches, by `Kind/name`.
     pub patch: BTreeMap<String, Value>,
@@ -67,7 +67,9 @@ impl Move {
     async fn make_once(&self, client: &Client, number: usize) -> Result<()> {
         if let Some(object) = &self.create {
             let mut object = numbered(object, number)?;
-            object["metadata"]["namespace"] = json!(TENANT);
+            if object["metadata"]["namespace"].is_null() && object::is_namespaced(&object)? {
+                object["metadata"]["namespace"] = json!(TENANT);
+            }
             self.stuff(&mut object);
             object::create(client, object).await?;
         }

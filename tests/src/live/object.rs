@@ -166,7 +166,10 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
         "BindRequest" => ("scheduling.run.ai", "v1alpha2", true),
         "Queue" => ("scheduling.run.ai", "v2", false),
         "PodDisruptionBudget" => ("policy", "v1", true),
-        "ValidatingAdmissionPolicyBinding" => ("admissionregistration.k8s.io", "v1", false),
+        "MutatingWebhookConfiguration" | "ValidatingAdmissionPolicyBinding" => {
+            ("admissionregistration.k8s.io", "v1", false)
+        }
+        "Deployment" => ("apps", "v1", true),
         "RuntimeClass" => ("node.k8s.io", "v1", false),
         "Topology" => ("kai.scheduler", "v1alpha1", false),
         "DailyRecord" => ("kai.scheduler", "v1alpha1", true),
@@ -179,6 +182,11 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
         _ => bail!("add {kind} to the kinds that scenarios know"),
     };
     Ok((GroupVersionKind::gvk(group, version, kind), namespaced))
+}
+
+/// Tells whether the kind of an object has namespaces.
+pub(super) fn is_namespaced(object: &Value) -> Result<bool> {
+    Ok(known(object["kind"].as_str().context("an object has a kind")?)?.1)
 }
 
 /// Gives access to the objects of a kind: in the namespace `default` unless another is said.

@@ -10,7 +10,7 @@ use crate::cluster::Resource;
 use crate::cluster::queue::count;
 
 /// The manifests by the group that they are applied in; definitions come from `kai_api::crd`.
-const FILES: [(Group, &str); 14] = [
+const FILES: [(Group, &str); 15] = [
     (Group::Namespaces, include_str!("../../../../deploy/namespaces.yaml")),
     (Group::PriorityClasses, include_str!("../../../../deploy/priority-classes.yaml")),
     (Group::Rbac, include_str!("../../../../deploy/rbac/scheduler.yaml")),
@@ -19,6 +19,7 @@ const FILES: [(Group, &str); 14] = [
     (Group::Rbac, include_str!("../../../../deploy/rbac/scale-adjust.yaml")),
     (Group::Rbac, include_str!("../../../../deploy/rbac/users.yaml")),
     (Group::Policies, include_str!("../../../../deploy/policies/admission.yaml")),
+    (Group::Policies, include_str!("../../../../deploy/policies/daemons.yaml")),
     (Group::Policies, include_str!("../../../../deploy/policies/reservation.yaml")),
     (Group::Defaults, include_str!("../../../../deploy/defaults.yaml")),
     (Group::Daemons, include_str!("../../../../deploy/scheduler.yaml")),
@@ -327,7 +328,9 @@ fn adapt_policy(value: &mut Value, namespace: &str) {
     match value {
         Value::String(text) => {
             let accounts = |namespace: &str| format!("'system:serviceaccounts:{namespace}'");
+            let account = |namespace: &str| format!("'system:serviceaccount:{namespace}:");
             *text = text.replace(&accounts(names::namespace::SYSTEM), &accounts(namespace));
+            *text = text.replace(&account(names::namespace::SYSTEM), &account(namespace));
         }
         Value::Array(rows) => rows.iter_mut().for_each(|row| adapt_policy(row, namespace)),
         Value::Object(table) => {
@@ -445,6 +448,7 @@ mod tests {
             assert!(!text.contains(r#""namespace":"kai-scheduler""#), "{title}");
             assert!(!text.contains("--namespace=kai-scheduler"), "{title}");
             assert!(!text.contains("serviceaccounts:kai-scheduler"), "{title}");
+            assert!(!text.contains("serviceaccount:kai-scheduler:"), "{title}");
             assert!(!text.contains(r#""kube-system","kai-scheduler""#), "{title}");
             assert!(!text.contains(IMAGE), "{title}");
             assert_ne!(item.name(), names::queue::DEFAULT);

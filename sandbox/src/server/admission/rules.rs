@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Attributes, Operation};
+use super::{Attributes, GROUP, Operation};
 use crate::server::object;
 use crate::server::selector::Labels;
 
@@ -149,9 +149,14 @@ impl Scope {
     }
 }
 
-/// Tells whether nobody is asked about a request: who may break admission must be able to repair it.
-pub(super) fn is_exempt(asked: &Attributes<'_>) -> bool {
-    asked.target.kind.group == "admissionregistration.k8s.io"
+/// Tells whether no webhook is asked about a request: who may break admission must be able to repair it.
+pub(super) fn is_kept_from_webhooks(asked: &Attributes<'_>) -> bool {
+    asked.target.kind.group == GROUP
+}
+
+/// Tells whether no policy is asked about a request: policies are asked about webhooks, and not about policies.
+pub(super) fn is_kept_from_policies(asked: &Attributes<'_>) -> bool {
+    is_kept_from_webhooks(asked) && asked.target.kind.plural.starts_with("validatingadmissionpolic")
 }
 
 impl Operation {
