@@ -74,11 +74,6 @@ impl Listener {
         Ok(Self { listener, local })
     }
 
-    /// Takes the socket out, for a server of another kind.
-    pub fn into_inner(self) -> TcpListener {
-        self.listener
-    }
-
     /// Serves until `stop`, and then what was asked before.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
         self.serve_within(BOUNDS, |stream| ready(Ok(stream)), router, stop).await;

@@ -13,6 +13,7 @@ mod pod_group;
 mod queue;
 mod registration;
 pub mod review;
+mod room;
 mod server;
 pub mod settings;
 mod topology;

@@ -22,6 +22,9 @@ pub(super) const ENTRIES_MAX: usize = 200_000;
 /// So many may those of a pod have, which has some hundreds: each of them is read, copied, changed and compared.
 const POD_ENTRIES_MAX: usize = 40_000;
 
+/// Letters of the name of a namespace.
+const NAMESPACE_MAX: usize = 63;
+
 /// A question that is asked under a path of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hook {
@@ -132,7 +135,7 @@ struct Review {
     request: Option<Request>,
 }
 
-/// Holds what is read of a question that is large: its name and namespace, and no tree.
+/// Holds what is read of a question that is refused for its size: its name, and no tree.
 #[derive(Deserialize)]
 struct Named {
     request: NamedRequest,
@@ -141,8 +144,6 @@ struct Named {
 #[derive(Deserialize)]
 struct NamedRequest {
     uid: String,
-    #[serde(default)]
-    namespace: String,
 }
 
 /// Counts the entries of a body.
@@ -163,10 +164,15 @@ pub(super) fn entries(body: &[u8]) -> usize {
     count
 }
 
-/// Reads the namespace of a question, and no tree; empty where there is none.
-pub(super) fn namespace(body: &[u8]) -> String {
-    serde_json::from_slice(body)
-        .map_or_else(|_| String::new(), |Named { request }| request.namespace)
+/// Finds the namespace in the beginning of a question, as the API server writes it: before the object. Empty where there is
+/// none.
+pub(super) fn namespace(start: &[u8]) -> String {
+    // Within a text there is a backslash before each quote.
+    const KEY: &[u8] = b"\"namespace\":\"";
+    let mut from = (0..start.len()).filter_map(|at| start[at..].strip_prefix(KEY));
+    let rest = from.next().unwrap_or_default();
+    let end = rest.iter().position(|byte| *byte == b'"').unwrap_or(0);
+    String::from_utf8_lossy(&rest[..end.min(NAMESPACE_MAX)]).into_owned()
 }
 
 /// Reads a question.
