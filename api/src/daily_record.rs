@@ -7,6 +7,10 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The key of the row that sums up workloads which are gone, where a day has too many for rows of their own. No workload has
+/// it as its UID.
+pub const OTHERS: &str = "others";
+
 /// The workloads of a namespace on one day, each with the GPU time that it held on that day.
 ///
 /// A day is one of UTC. A day of many workloads has several records. The podgrouper writes them; everybody else reads.
@@ -30,7 +34,7 @@ pub struct DailyRecordSpec {
     /// The day, as `2026-11-24`.
     #[schemars(regex(pattern = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
     pub day: String,
-    /// The workloads by their UIDs.
+    /// The workloads by their UIDs, and the sum of others.
     #[serde(default)]
     pub workloads: BTreeMap<String, WorkloadRecord>,
 }
@@ -82,6 +86,9 @@ pub struct WorkloadRecord {
     /// Number of evictions that are left out, since a record holds the last ones only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub evictions_left_out: u32,
+    /// Number of workloads that this row sums up; absent where it is one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub workloads: u32,
     /// Time up to which all amounts are counted.
     pub through: Option<Time>,
 }

@@ -13,7 +13,10 @@
 //!   so records of all tenants together could be read by administrators alone.
 //! * `ConfigMap`s would do for reading. But those who work in a namespace may edit its `ConfigMap`s, and with them their
 //!   bills, and this daemon would have to be allowed to write every `ConfigMap` of the cluster.
-//! * An object has room for [`books::RECORD_BYTES_MAX`] before the next one is begun, far below the 1.5 MiB of etcd.
+//! * An object has room for 256 KiB and 128 workloads before the next one is begun, and a workload grows by some KiB at
+//!   most, so that it stays below the 1.5 MiB of etcd.
+//! * A day has 5,000 workloads of a namespace. Beyond that those that are gone are summed up, a row an object, first those
+//!   that never had a node: whoever makes and deletes pods all day long fills neither etcd nor this daemon.
 //! * One object for each workload would be a million objects in a month of short jobs. One for each day is as many as
 //!   there are namespaces with work, and a day is what is charged for, filtered by (a label) and deleted.
 //! * The workloads are a map, so that a write carries those that changed and not the whole day.
@@ -36,6 +39,7 @@
 //! Pods of jobs are created by controllers, so that admission cannot tell who submitted them. A record names the user that
 //! the label or the annotation `user` of the workload names, as `PodGroup`s do, and nobody checks that it is true.
 
+mod book;
 mod books;
 mod day;
 mod devices;
@@ -44,6 +48,7 @@ mod heard;
 mod keeper;
 mod settle;
 mod span;
+mod sums;
 mod who;
 
 use std::sync::Arc;

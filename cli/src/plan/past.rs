@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
-use kai_api::daily_record::{Outcome, WorkloadRecord};
+use kai_api::daily_record::{OTHERS, Outcome, WorkloadRecord};
 use kai_sim::past::{Past, Work};
 use serde_json::Value;
 
@@ -140,7 +140,7 @@ fn runs(mut days: Vec<Day>) -> Past {
     days.sort_by_key(|day| day.date);
     let mut runs: BTreeMap<String, Vec<WorkloadRecord>> = BTreeMap::new();
     for day in days {
-        for (uid, record) in day.workloads {
+        for (uid, record) in day.workloads.into_iter().filter(|(uid, _)| uid != OTHERS) {
             runs.entry(uid).or_default().push(record);
         }
     }

@@ -15,8 +15,9 @@ use super::who::NAME_BYTES_MAX;
 
 /// Evictions for one group this close to each other are one.
 pub(super) const TOGETHER_SECONDS: Second = 60;
-/// Rows that a record of a day keeps, the last ones.
+/// Rows that a record of a day keeps, the last ones, and bytes of their texts.
 const ROWS_MAX: usize = 16;
+const ROWS_BYTES_MAX: usize = 2 << 10;
 
 /// The longest message of an event of ours.
 const MESSAGE_BYTES_MAX: usize = 1_024;
@@ -107,12 +108,24 @@ pub(crate) fn merge(record: &mut WorkloadRecord, members: &[Members], window: Wi
         enter(record, count, row);
     }
     record.evictions.sort_by_key(|row| row.at.as_ref().map(|at| at.0));
-    let over = record.evictions.len().saturating_sub(ROWS_MAX);
+    let over = record.evictions.len() - last_rows(&record.evictions);
     if over > 0 {
         record.evictions.drain(..over);
         record.evictions_left_out =
             record.evictions_left_out.saturating_add(u32::try_from(over).unwrap_or(u32::MAX));
     }
+}
+
+/// Counts the last rows that have room in a record.
+fn last_rows(rows: &[EvictionRow]) -> usize {
+    let mut left = ROWS_BYTES_MAX;
+    let fits = |row: &&EvictionRow| {
+        let texts =
+            [&row.action, &row.by_namespace, &row.by_pod_group, &row.by_workload, &row.by_queue];
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        left.checked_sub(bytes).map(|less| left = less).is_some()
+    };
+    rows.iter().rev().take(ROWS_MAX).take_while(fits).count()
 }
 
 /// The evictions of a day: those for one group that are close to each other are one row.
@@ -182,7 +195,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::span::{Devices, End, Ended, Span};
-    use super::Seen;
+    use super::{Members, Seen, Window, WorkloadRecord, merge};
 
     fn event(edit: impl FnOnce(&mut Value)) -> Option<Seen> {
         let mut event = json!({
@@ -209,6 +222,34 @@ mod tests {
             let long =
                 event(|event| event["metadata"]["annotations"][key] = json!("x".repeat(254)));
             assert!(long.is_none(), "{key}");
+        }
+    }
+
+    /// An object holds 128 workloads, whatever events say.
+    #[test]
+    fn evictions_take_few_bytes_of_a_record() {
+        for (bytes, expect) in [(8, 16), (253, 2)] {
+            let name = "x".repeat(bytes);
+            let seen = |at| Seen {
+                at,
+                action: "reclaim".into(),
+                by_namespace: name.as_str().into(),
+                by_pod_group: name.as_str().into(),
+                by_workload: name.as_str().into(),
+                by_queue: name.as_str().into(),
+                names: Arc::default(),
+                said: 0,
+            };
+            let evictions = (0..40).map(|at| seen(100 * at)).collect();
+            let members = [Members { evictions, ..Members::default() }];
+            let window = Window { from: 0, to: 9_000, begins_waiting: false };
+            let mut record = WorkloadRecord::default();
+            merge(&mut record, &members, window);
+            assert_eq!(record.evictions.len(), expect);
+            assert_eq!(usize::try_from(record.evictions_left_out), Ok(40 - expect));
+            let again = record.clone();
+            merge(&mut record, &members, window);
+            assert_eq!(record, again);
         }
     }
 

@@ -334,6 +334,11 @@ impl Heard {
         }
     }
 
+    /// Tells whether a workload has groups.
+    pub(super) fn has(&self, work: &WorkId) -> bool {
+        self.rows().works.contains_key(work)
+    }
+
     /// All that is known of a workload now.
     pub(super) fn heap(&self, work: &WorkId) -> Option<Heap> {
         let rows = self.rows();

@@ -10,7 +10,8 @@ use kai_daemon::clock;
 use kai_daemon::process::causes;
 use kube::Client;
 
-use super::books::{Books, Place, Refusal};
+use super::book::Refusal;
+use super::books::{Books, Place};
 use super::day::Day;
 use super::devices::by_type;
 use super::heard::{Heap, Heard, LAG_SECONDS};
@@ -146,18 +147,37 @@ impl Keeper {
         }
     }
 
-    /// Writes what there is to say of workloads, day by day, up to some seconds ago.
-    async fn pass(&mut self, mut due: BTreeSet<WorkId>, orphans: &BTreeMap<WorkId, Place>) {
+    /// Writes what there is to say of workloads, up to some seconds ago: a namespace after the other, so that the records of
+    /// one are in memory.
+    async fn pass(&mut self, due: BTreeSet<WorkId>, orphans: &BTreeMap<WorkId, Place>) {
         for left in self.heard.take_left() {
             self.works.remove(&left);
         }
         let to = now() - LAG_SECONDS;
+        let mut by_namespace: BTreeMap<Arc<str>, BTreeSet<WorkId>> = BTreeMap::new();
+        for work in due {
+            by_namespace.entry(work.namespace.clone()).or_default().insert(work);
+        }
+        for (namespace, due) in by_namespace {
+            self.pass_of(due, orphans, to).await;
+            self.fold(&Place { namespace: namespace.clone(), day: Day::of(to) }).await;
+            self.books.shrink(&namespace, Day::of(to));
+        }
+    }
+
+    /// Writes what there is to say of the workloads of a namespace, day by day.
+    async fn pass_of(
+        &mut self,
+        mut due: BTreeSet<WorkId>,
+        orphans: &BTreeMap<WorkId, Place>,
+        to: Second,
+    ) {
         // What failed for one workload would fail for all others of its namespace.
-        let mut failed: BTreeSet<Arc<str>> = BTreeSet::new();
+        let mut has_failed = false;
         while !due.is_empty() {
             let mut plans = Vec::new();
             for work in &due {
-                if failed.contains(&work.namespace) {
+                if has_failed {
                     self.put_off(work);
                     continue;
                 }
@@ -169,7 +189,7 @@ impl Keeper {
                     Ok(plan) => plans.extend(plan),
                     Err(error) => {
                         self.failed(work, &error);
-                        failed.insert(work.namespace.clone());
+                        has_failed = true;
                     }
                 }
             }
@@ -182,7 +202,19 @@ impl Keeper {
                 due.extend(self.write(&place, plans, to).await);
             }
         }
-        self.books.shrink(Day::of(to));
+    }
+
+    /// Sums up workloads that are gone where a day of a namespace has very many.
+    async fn fold(&mut self, place: &Place) {
+        let id = |uid: &str| WorkId { namespace: place.namespace.clone(), uid: uid.into() };
+        let heard = &self.heard;
+        let folded = self.books.fold(place, |uid| heard.has(&id(uid))).await;
+        if let Err(refusal) = folded {
+            if let Refusal::Failed(error) = refusal {
+                tracing::debug!(error = causes(&error), "failed to sum up records");
+            }
+            self.books.forget(place);
+        }
     }
 
     /// Writes the records of one place; returns the workloads of which a later day is still to be written.
@@ -238,9 +270,9 @@ impl Keeper {
     /// Notes that a record stands; returns its workload if there is more to write.
     fn written(&mut self, plan: Plan, to: Second) -> Option<WorkId> {
         self.heard.written(&plan.work, plan.window);
-        let is_over = !plan.record.outcome.is_open() && self.heard.heap(&plan.work).is_none();
-        if is_over {
+        if !plan.record.outcome.is_open() && !self.heard.has(&plan.work) {
             self.works.remove(&plan.work);
+            self.books.gone(&plan.place, &plan.work.uid);
             return None;
         }
         let lost = self.works.remove(&plan.work).and_then(|work| work.lost);

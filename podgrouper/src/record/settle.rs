@@ -13,6 +13,7 @@ use kai_api::daily_record::{Outcome, UsageRow, WorkloadRecord};
 
 use super::eviction::{Seen, merge};
 use super::span::{End, Second, Span};
+use super::sums::{Bounds, Sums};
 
 /// The pods of one `PodGroup`.
 #[derive(Debug, Clone, Default)]
@@ -70,32 +71,19 @@ pub(crate) fn time(at: Second) -> Time {
 }
 
 fn usage(before: &[UsageRow], members: &[Members], window: Window) -> Vec<UsageRow> {
-    let mut rows: BTreeMap<(Arc<str>, Arc<str>), (i128, u64)> = BTreeMap::new();
-    for row in before {
-        let key = (Arc::from(row.queue.as_str()), Arc::from(row.gpu_type.as_str()));
-        rows.entry(key).or_default().0 += i128::from(row.micro_gpu_seconds);
-    }
+    let mut sums = Sums::of(before, Bounds::ONE);
     for group in members {
         for span in &group.spans {
             let seconds = uncounted_seconds(span, window);
             let is_held = span.holds_at(window.to);
             for devices in &*span.devices {
-                let key = (group.queue.clone(), devices.gpu_type.clone());
-                let (counted, held) = rows.entry(key).or_default();
+                let (counted, held) = sums.row(&group.queue, &devices.gpu_type);
                 *counted += i128::from(seconds) * i128::from(devices.micro_gpus);
                 *held += if is_held { devices.micro_gpus } else { 0 };
             }
         }
     }
-    rows.into_iter()
-        .map(|((queue, gpu_type), (counted, held_micro_gpus))| UsageRow {
-            queue: queue.to_string(),
-            gpu_type: gpu_type.to_string(),
-            micro_gpu_seconds: u64::try_from(counted.max(0)).unwrap_or(u64::MAX),
-            held_micro_gpus,
-        })
-        .filter(|row| row.micro_gpu_seconds > 0 || row.held_micro_gpus > 0)
-        .collect()
+    sums.into_rows()
 }
 
 /// Seconds of a pod that this window counts; below zero where it was counted beyond its end.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kai_api::daily_record::OTHERS;
 use serde::Deserialize;
 
 use crate::object::{Gvk, Object};
@@ -45,6 +46,7 @@ impl TopOwner {
     fn is_possible(&self) -> bool {
         let names = [&self.name, &self.version, &self.kind];
         (1..=UID_BYTES_MAX).contains(&self.uid.len())
+            && self.uid != OTHERS
             && names.iter().all(|name| is_name(name))
             && self.group.len() <= NAME_BYTES_MAX
     }
@@ -126,5 +128,14 @@ mod tests {
         check(&long(65, 1), "PodGroup/g", "u", None);
         check(&long(1, 254), "PodGroup/g", "u", None);
         check(&long(1, 1), "Job/x", "x", None);
+        // Nor is that of the sum of others.
+        let owner = "name: j\nuid: others\nversion: v1\nkind: Job\n";
+        let annotations = json!({"kai.scheduler/top-owner-metadata": owner});
+        check(
+            &json!({"name": "g", "uid": "u", "annotations": annotations}),
+            "PodGroup/g",
+            "u",
+            None,
+        );
     }
 }

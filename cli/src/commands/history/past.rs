@@ -60,6 +60,11 @@ impl Past {
         self.records().map(of).fold(0, u64::saturating_add)
     }
 
+    /// Number of workloads that it is: one, but for the sum of those that have no record of their own.
+    pub(super) fn count(&self) -> u64 {
+        self.sum(|record| u64::from(record.workloads)).max(1)
+    }
+
     pub(super) fn micro_gpu_seconds(&self) -> u128 {
         let rows = self.records().flat_map(|record| &record.usage);
         rows.map(|row| u128::from(row.micro_gpu_seconds)).sum()

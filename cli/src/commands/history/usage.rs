@@ -1,9 +1,9 @@
 //! `kubectl kai history usage`: GPU time, added up by what is asked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use clap::ValueEnum;
-use kai_api::daily_record::UsageRow;
+use kai_api::daily_record::{OTHERS, UsageRow};
 use serde_json::json;
 
 use super::Sheet;
@@ -110,7 +110,8 @@ impl By {
 /// Holds what one line adds up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Sum {
-    workloads: BTreeSet<(String, String)>,
+    /// Number of workloads of each entry, by namespace and UID.
+    workloads: BTreeMap<(String, String), u64>,
     micro_gpu_seconds: u128,
     cost: Cost,
     /// GPU time of types without a price.
@@ -119,7 +120,15 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, entry: &Entry, row: Option<&UsageRow>, prices: &Prices) {
-        self.workloads.insert((entry.namespace.clone(), entry.uid.clone()));
+        let record = &entry.record;
+        let mut uid = entry.uid.clone();
+        if uid == OTHERS {
+            // Each object of a day sums up others.
+            let created = record.created.as_ref().map(|at| at.0);
+            uid = format!("{uid} {} {}", entry.day, created.unwrap_or_default());
+        }
+        let count = u64::from(record.workloads).max(1);
+        self.workloads.insert((entry.namespace.clone(), uid), count);
         let Some(row) = row else { return };
         let amount = u128::from(row.micro_gpu_seconds);
         self.micro_gpu_seconds += amount;
@@ -127,6 +136,12 @@ impl Sum {
             Some(cost) => self.cost.add(cost),
             None => self.unpriced_micro_gpu_seconds += amount,
         }
+    }
+}
+
+impl Sum {
+    fn workloads(&self) -> u64 {
+        self.workloads.values().sum()
     }
 }
 
@@ -209,7 +224,7 @@ fn sheet(lines: &BTreeMap<Vec<String>, Sum>, whole: &Sum, by: &[By], prices: &Pr
     let or_none = |key: &String| if key.is_empty() { "-".to_owned() } else { key.clone() };
     let row = |(keys, sum): &(&Vec<String>, &Sum)| {
         let mut cells: Vec<Cell> = keys.iter().map(|key| or_none(key).into()).collect();
-        cells.push(sum.workloads.len().to_string().into());
+        cells.push(sum.workloads().to_string().into());
         cells.push(hours(sum.micro_gpu_seconds).into());
         cells.push(part(sum.micro_gpu_seconds, whole.micro_gpu_seconds).into());
         if !prices.is_empty() {
@@ -241,7 +256,7 @@ fn part(of: u128, whole: u128) -> String {
 /// A sum for programs.
 fn item(sum: &Sum, prices: &Prices) -> row::Usage {
     row::Usage {
-        workloads: sum.workloads.len() as u64,
+        workloads: sum.workloads(),
         micro_gpu_seconds: micro(sum.micro_gpu_seconds),
         gpu_hours: hours(sum.micro_gpu_seconds),
         cost: (!prices.is_empty()).then(|| sum.cost.to_string()),

@@ -62,7 +62,8 @@ pub(super) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     sheet(&all, context.globals.all_namespaces).print(&format, flags, context)?;
     if format.is_table() {
         let total: u128 = all.iter().map(Past::micro_gpu_seconds).sum();
-        context.out.talk(&match all.len() {
+        let workloads: u64 = all.iter().map(Past::count).sum();
+        context.out.talk(&match usize::try_from(workloads).unwrap_or(usize::MAX) {
             0 => format!("no workloads in {place}, {period}"),
             some => {
                 format!("{}, {period}: {} GPU-hours", count(some, "workload"), hours(total))

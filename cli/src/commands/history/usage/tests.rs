@@ -49,6 +49,23 @@ fn check(by: &[By], prices: &[&str], expect: &[&str]) {
     assert_eq!(rows.collect::<Vec<_>>(), expect);
 }
 
+/// A day of very many workloads sums up those that are gone, an entry for each of its objects.
+#[test]
+fn workloads_that_are_summed_up_are_counted() {
+    let mut entries = month();
+    for (second, count) in [(1, 100), (2, 40)] {
+        let mut others = entry(OTHERS, "ana", 2, &[("q", "H100", 7200), ("r", "H100", 3600)]);
+        let created = jiff::Timestamp::from_second(second).expect("a time");
+        others.record.created = Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(created));
+        others.record.workloads = count;
+        entries.push(others);
+    }
+    let prices = Prices::read(&[]).expect("none");
+    let (lines, whole) = sums(&entries, &[By::Queue], &prices);
+    assert_eq!(whole.workloads(), 3 + 140);
+    assert_eq!(lines[&vec!["q".to_owned()]].micro_gpu_seconds, 21_601 * 1_000_000);
+}
+
 #[test]
 fn usage_is_added_up_by_what_is_asked_for() {
     check(&[By::User], &[], &["ana 1 3.500 100%", "bo 1 <0.001 0%", "- 1 0.000 0%"]);
