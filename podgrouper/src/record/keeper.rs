@@ -270,14 +270,14 @@ impl Keeper {
     /// Notes that a record stands; returns its workload if there is more to write.
     fn written(&mut self, plan: Plan, to: Second) -> Option<WorkId> {
         self.heard.written(&plan.work, plan.window);
-        if !plan.record.outcome.is_open() && !self.heard.has(&plan.work) {
-            self.works.remove(&plan.work);
-            self.books.gone(&plan.place, &plan.work.uid);
-            return None;
-        }
         let lost = self.works.remove(&plan.work).and_then(|work| work.lost);
         let through = plan.window.to;
         let lost = lost.filter(|lost| lost.spans.iter().any(|span| span.end() > through));
+        let is_left = self.heard.has(&plan.work) || lost.is_some();
+        if !plan.record.outcome.is_open() && !is_left {
+            self.books.gone(&plan.place, &plan.work.uid);
+            return None;
+        }
         self.works.insert(plan.work.clone(), Work { last: plan.record, through, lost });
         (through < to).then_some(plan.work)
     }
@@ -299,7 +299,8 @@ impl Keeper {
             (None, None) => return Ok(None),
         };
         if !self.works.contains_key(id) {
-            let work = self.find(id, &heap, to).await?;
+            let since = orphan.map(|place| place.day.start());
+            let work = self.find(id, &heap, to, since).await?;
             self.works.insert(id.clone(), work);
         }
         let work = &self.works[id];
@@ -323,9 +324,15 @@ impl Keeper {
     }
 
     /// Finds up to when a workload is recorded: the last record that has it, looked for from now on backwards.
-    async fn find(&mut self, id: &WorkId, heap: &Heap, to: Second) -> Result<Work, kube::Error> {
-        let spans = || heap.members.iter().flat_map(|row| &row.spans);
-        let first = spans().map(|span| span.created).min().unwrap_or(to).min(to);
+    async fn find(
+        &mut self,
+        id: &WorkId,
+        heap: &Heap,
+        to: Second,
+        since: Option<Second>,
+    ) -> Result<Work, kube::Error> {
+        let spans = heap.members.iter().flat_map(|row| &row.spans);
+        let first = spans.map(|span| span.created).chain(since).min().unwrap_or(to).min(to);
         let first = first.max(self.oldest().start());
         let mut day = Day::of(to);
         while day >= Day::of(first) {

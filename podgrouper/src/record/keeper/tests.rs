@@ -1,10 +1,13 @@
-//! Tests of records that are kept day by day.
+//! Records that are kept day by day, and of what is gone when a process begins.
 
 use http::{Request, Response};
+use kai_api::daily_record::UsageRow;
 use kube::client::Body;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::super::books::tests::Server;
+use super::super::settle::time;
 use super::*;
 use crate::cache::Cache;
 use crate::object::Object;
@@ -51,4 +54,45 @@ async fn each_day_is_charged_for_its_own_hours() {
     }
     let expect = [("1970-01-02", 2), ("1970-01-03", 24), ("1970-01-04", 10)];
     assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
+}
+
+/// A pod that went away while nobody looked is charged until it is missed, also where that was on another day.
+#[tokio::test]
+async fn what_was_held_yesterday_and_is_gone_is_counted_until_now() {
+    let server = Server::default();
+    let today = Day::of(now() - LAG_SECONDS);
+    let place = |day| Place { namespace: "n".into(), day };
+    let through = today.start() - 1_000;
+    let held = UsageRow {
+        queue: "q".to_owned(),
+        gpu_type: "H100".to_owned(),
+        micro_gpu_seconds: 5,
+        held_micro_gpus: 2,
+    };
+    let record = WorkloadRecord {
+        outcome: Outcome::Running,
+        through: Some(time(through)),
+        usage: vec![held],
+        ..WorkloadRecord::default()
+    };
+    let yesterday = place(today.before());
+    let mut books = Books::new(server.client());
+    assert!(books.write(&yesterday, [("u".to_owned(), record)].into()).await.is_ok());
+
+    let (changed, _keys) = tokio::sync::mpsc::unbounded_channel();
+    let cache = Cache::new(server.client(), CancellationToken::new(), changed);
+    let mut keeper = Keeper::new(server.client(), Arc::default(), Finder::new(cache), 31);
+    keeper.books.open(today, keeper.oldest()).await.expect("the server answers");
+    let orphans = keeper.books.open_workloads();
+    keeper.pass(orphans.keys().cloned().collect(), &orphans).await;
+
+    let found = |place: &Place| {
+        let rows = server.rows(place);
+        let [(_, row)] = rows.as_slice() else { panic!("{rows:?}") };
+        (row.outcome.is_open(), row.usage[0].micro_gpu_seconds)
+    };
+    assert_eq!(found(&yesterday), (false, 5 + 2 * 1_000));
+    let (is_open, counted) = found(&place(today));
+    let passed = u64::try_from(now() - LAG_SECONDS - today.start()).expect("it is past");
+    assert!(!is_open && counted <= 2 * passed && counted + 20 > 2 * passed, "{counted} {passed}");
 }
