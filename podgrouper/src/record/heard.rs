@@ -21,6 +21,8 @@ use crate::uid::Uid;
 pub(super) const LAG_SECONDS: Second = 3;
 /// Events are kept as long as an API server keeps them, and somewhat longer.
 const EVICTION_AGE_MAX: Second = 2 * 3_600;
+/// No event comes from later than this: clocks of nodes differ by less.
+const EVICTION_AHEAD_MAX: Second = 60;
 /// So many evictions of a namespace are kept, and looked through so often for old ones.
 const EVICTIONS_MAX: usize = 20_000;
 const SWEEP_SECONDS: Second = 600;
@@ -231,7 +233,7 @@ impl Heard {
 
     /// A pod of a group was evicted; `tells` says whether the event tells of a queue.
     pub(crate) fn evicted(&self, key: &Key, mut seen: Seen, tells: impl Fn(&str) -> bool) {
-        if now() - seen.at > EVICTION_AGE_MAX {
+        if !(-EVICTION_AHEAD_MAX..=EVICTION_AGE_MAX).contains(&(now() - seen.at)) {
             return;
         }
         let mut rows = self.rows();

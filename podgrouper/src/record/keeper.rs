@@ -24,6 +24,9 @@ use crate::status::{Devices as Finder, Reads};
 const RETRY: Duration = Duration::from_secs(5);
 const ABSENT_RETRY: Duration = Duration::from_mins(1);
 
+/// So many claims of a namespace are asked for in one pass, which waits for each: those of others are written behind it.
+const CLAIM_READS_MAX: usize = 512;
+
 /// Changes that come within this time are looked at together.
 const CROWD: Duration = Duration::from_millis(500);
 
@@ -174,6 +177,7 @@ impl Keeper {
     ) {
         // What failed for one workload would fail for all others of its namespace.
         let mut has_failed = false;
+        let mut reads = Reads::new(CLAIM_READS_MAX);
         while !due.is_empty() {
             let mut plans = Vec::new();
             for work in &due {
@@ -181,9 +185,16 @@ impl Keeper {
                     self.put_off(work);
                     continue;
                 }
-                if let Err(error) = self.find_devices(work).await {
-                    self.failed(work, &error);
-                    continue;
+                match self.find_devices(work, &mut reads).await {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.put_off(work);
+                        continue;
+                    }
+                    Err(error) => {
+                        self.failed(work, &error);
+                        continue;
+                    }
                 }
                 match self.plan(work, to, orphans.get(work)).await {
                     Ok(plan) => plans.extend(plan),
@@ -347,14 +358,14 @@ impl Keeper {
         Ok(Work { last: WorkloadRecord::default(), through: first, lost: None })
     }
 
-    /// Finds the devices of pods that were bound since the last look. What can't be read now is counted once it can.
-    async fn find_devices(&self, work: &WorkId) -> Result<(), kube::Error> {
+    /// Finds the devices of pods that were bound since the last look; false where more claims would have to be asked for than
+    /// may be in this pass. What can't be read now is counted once it can.
+    async fn find_devices(&self, work: &WorkId, reads: &mut Reads) -> Result<bool, kube::Error> {
         for (group, asks) in self.heard.asks(work) {
             let mut amounts = asks.usage.allocated.clone();
-            // A pod is bound once its claims are there, so that each of them is asked for once.
-            let mut reads = Reads::new(usize::MAX);
-            let claimed = self.finder.claimed(&group.namespace, &asks.usage, &mut reads).await?;
-            amounts.add(&claimed.unwrap_or_default());
+            let claimed = self.finder.claimed(&group.namespace, &asks.usage, reads).await?;
+            let Some(claimed) = claimed else { return Ok(false) };
+            amounts.add(&claimed);
             if let Some(share) = self.finder.share(&asks.usage).await? {
                 amounts.add_one(resource::NVIDIA_GPU, share);
             }
@@ -362,7 +373,7 @@ impl Keeper {
             let product = node.as_ref().and_then(|node| node.label(node::GPU_PRODUCT));
             self.heard.found(&group, &asks.uid, by_type(&amounts, product));
         }
-        Ok(())
+        Ok(true)
     }
 }
 

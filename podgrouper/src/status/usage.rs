@@ -1,10 +1,15 @@
 //! Amounts that one pod asks for and has.
 
+use std::collections::HashMap;
+
 use kai_api::names::{annotation, resource, value};
 use kai_api::quantity::Quantity;
 use serde_json::Value;
 
 use super::totals::{Totals, times};
+
+/// So many claims of a pod are looked up; one of this scheduler with more waits.
+const CLAIMS_MAX: usize = 256;
 
 /// Part of a device by memory, which only the node's device can turn into a fraction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -97,6 +102,10 @@ impl Usage {
     }
 }
 
+fn rows<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
 fn fraction(text: &str) -> Option<Quantity> {
     Quantity::parse(text).ok().filter(|amount| !amount.is_negative() && !amount.is_zero())
 }
@@ -178,18 +187,20 @@ impl<'a> Given<'a> {
     }
 }
 
+/// Names of the claims of a pod, as many as a pod of this scheduler may have.
 fn claims(pod: &Value) -> Vec<String> {
-    let made = pod["status"]["resourceClaimStatuses"].as_array();
-    let made = made.map_or(&[][..], Vec::as_slice);
-    let entries = pod["spec"]["resourceClaims"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut made: HashMap<&str, &str> = HashMap::new();
+    for row in rows(&pod["status"], "resourceClaimStatuses") {
+        if let (Some(name), Some(claim)) = (row["name"].as_str(), row["resourceClaimName"].as_str())
+        {
+            made.entry(name).or_insert(claim);
+        }
+    }
     let name = |entry: &Value| {
-        let made = made.iter().find(|row| row["name"] == entry["name"]);
-        let name = entry["resourceClaimName"]
-            .as_str()
-            .or_else(|| made.and_then(|row| row["resourceClaimName"].as_str()));
-        name.map(str::to_owned)
+        let made = || made.get(entry["name"].as_str()?).copied();
+        entry["resourceClaimName"].as_str().or_else(made).map(str::to_owned)
     };
-    entries.iter().filter_map(name).collect()
+    rows(&pod["spec"], "resourceClaims").iter().filter_map(name).take(CLAIMS_MAX).collect()
 }
 
 #[cfg(test)]
@@ -208,6 +219,20 @@ mod tests {
 
     fn container(cpu: &str) -> Value {
         json!({"resources": {"requests": {"cpu": cpu}}})
+    }
+
+    /// A pod may be put on a node past the scheduler with as many claims as an object has room for, each of which is asked for.
+    #[test]
+    fn of_very_many_claims_the_first_are_looked_up() {
+        let entry =
+            |at: usize| json!({"name": format!("c-{at}"), "resourceClaimTemplateName": "t"});
+        let status = |at: usize| json!({"name": format!("c-{at}"), "resourceClaimName": format!("p-c-{at}")});
+        let entries: Vec<Value> = (0..20_000).map(entry).collect();
+        let statuses: Vec<Value> = (0..20_000).rev().map(status).collect();
+        let pod = json!({"spec": {"resourceClaims": entries},
+            "status": {"phase": "Running", "resourceClaimStatuses": statuses}});
+        let claims = Usage::of(&pod).claims;
+        assert_eq!((claims.len(), claims[1].as_str()), (256, "p-c-1"));
     }
 
     /// Records are kept of what has devices.

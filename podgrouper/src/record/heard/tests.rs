@@ -77,6 +77,17 @@ fn evictions_of_a_namespace_are_bounded_and_go() {
     assert!(heard.rows().evictions.is_empty());
 }
 
+/// Nothing would let go of it before its time.
+#[test]
+fn an_eviction_of_tomorrow_is_none() {
+    let heard = Heard::default();
+    let own = group(&heard, "n", "a", "q");
+    for (ahead, expect) in [(86_400, 0), (120, 0), (30, 1)] {
+        heard.evicted(&own, seen(now() + ahead, 0), |_| false);
+        assert_eq!(heard.rows().evictions_of(&own).len(), expect, "{ahead}");
+    }
+}
+
 /// An event that a user made up says a group of another, to be told whose it is.
 #[test]
 fn an_eviction_tells_of_another_queue_what_its_message_does() {
