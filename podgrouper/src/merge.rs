@@ -20,6 +20,16 @@ pub enum Write {
     Patch(Value),
 }
 
+impl Write {
+    /// The length of what is sent.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Create(value) | Self::Patch(value) => value.to_string().len(),
+        }
+    }
+}
+
 /// The write that brings the stored `PodGroup` to what is wanted.
 pub fn merge(desired: &Desired, stored: Option<&Object>, settings: &Settings) -> Write {
     match stored {

@@ -41,6 +41,8 @@ const TOLD_MAX: usize = 1 << 16;
 /// So many large `PodGroups` are written at once: those with more sub-groups than this, or much text.
 const LARGE_WRITES: usize = 2;
 const SUBGROUPS_FEW: usize = 500;
+const BULK: &str = "the PodGroups of 16 KiB and more of a namespace have 16 MiB together, and 1 KiB more for each of its \
+    pods; delete some that are not needed any more, or ask for larger segments";
 const WARNING: &str = names::event::POD_GROUPER_WARNING;
 
 /// The reason why a round on a pod did not end well.
@@ -294,11 +296,19 @@ impl Reconciler {
         let _held = lock.lock().await;
         let is_large = desired.subgroups.len() > SUBGROUPS_FEW || self.store.is_large(&key);
         let _place = if is_large { self.large.acquire().await.ok() } else { None };
+        let api = self.groups(&desired.namespace);
+        if self.store.is_cut(&key)
+            && let Ok(Some(found)) = api.get_opt(&desired.name).await
+        {
+            self.store.set_group(&key, Some(&to_object(&pod_group_gvk(), found)));
+        }
         let (write, is_stored) = {
             let stored = self.store.group(&key);
             (merge(desired, stored.as_deref(), &self.settings), stored.is_some())
         };
-        let api = self.groups(&desired.namespace);
+        if self.store.is_cut(&key) || !self.store.has_room(&key, write.bytes()) {
+            return Err(Failure::Wrong(format!("PodGroup {key} has no room: {BULK}")));
+        }
         let written = match write {
             Write::Nothing => return Ok(()),
             Write::Create(object) => match serde_json::from_value(object) {

@@ -83,6 +83,8 @@ struct Row {
 struct Packed {
     text: Arc<str>,
     has_subgroups: bool,
+    /// True if its metadata alone is kept.
+    is_cut: bool,
     /// Its resource version, 0 where that is no number.
     version: u64,
 }
@@ -91,6 +93,11 @@ struct Packed {
 const SMALL_BYTES_MAX: usize = 4096;
 /// A group of more text than this takes some megabytes as a tree.
 const LARGE_BYTES_MIN: usize = 1 << 16;
+/// Groups of so much text count together in their namespace: they may have some megabytes, and more for each pod. A pod of a
+/// kilobyte may name an owner of which each pod has a group of a megabyte.
+pub(crate) const BULKY_BYTES_MIN: usize = 16 << 10;
+const BULK_BYTES_MAX: usize = 16 << 20;
+const BULK_BYTES_OF_POD: usize = 1 << 10;
 /// So many groups are named to who asks for those of a workload.
 const NAMED_MAX: usize = 64;
 
@@ -99,7 +106,21 @@ impl Packed {
         let rows = object.value()["spec"]["subGroups"].as_array();
         let has_subgroups = rows.is_some_and(|rows| !rows.is_empty());
         let version = object.resource_version().parse().unwrap_or(0);
-        Self { text: object.value().to_string().into(), has_subgroups, version }
+        Self { text: object.value().to_string().into(), has_subgroups, is_cut: false, version }
+    }
+
+    /// A group that has no room: what accounts need of it.
+    fn cut(object: &Object) -> Self {
+        let all = object.value();
+        let metadata =
+            ["namespace", "name", "uid", "resourceVersion"].map(|key| (key, &all["metadata"][key]));
+        let spec = ["queue", "priorityClassName", "preemptibility"].map(|key| {
+            let text = all["spec"][key].as_str();
+            (key, text.filter(|text| text.len() < SMALL_BYTES_MAX).map(|text| json!(text)))
+        });
+        let value = json!({"metadata": HashMap::from(metadata), "spec": HashMap::from(spec),
+            "status": all["status"]});
+        Self { is_cut: true, ..Self::of(&Object::new(value)) }
     }
 
     fn open(&self) -> Arc<Object> {
@@ -214,6 +235,16 @@ impl Store {
         self.packed(key).is_some_and(|packed| packed.text.len() >= LARGE_BYTES_MIN)
     }
 
+    /// Tells whether a group of so much text has room beside the others of its namespace.
+    pub(crate) fn has_room(&self, key: &Key, bytes: usize) -> bool {
+        self.inner().has_room(key, bytes)
+    }
+
+    /// Tells whether a group had no room when it was told of.
+    pub(crate) fn is_cut(&self, key: &Key) -> bool {
+        self.inner().groups.get(key).is_some_and(|group| group.is_cut)
+    }
+
     /// Names the `PodGroups` of a namespace that have no sub-groups, by the beginning of their names: some of them, and nothing
     /// else that they say.
     pub(crate) fn flat_groups(&self, namespace: &str, prefix: &str) -> Vec<Arc<Object>> {
@@ -230,24 +261,24 @@ impl Store {
     }
 
     pub(crate) fn set_group(&self, key: &Key, group: Option<&Object>) {
-        let group = group.map(Packed::of);
+        let packed = group.map(|group| (Packed::of(group), group));
         let mut inner = self.inner();
-        match group {
-            Some(group) => inner.groups.insert(key.clone(), group),
-            None => inner.groups.remove(key),
-        };
+        match packed {
+            Some((packed, group)) => inner.put_group(key, packed, group),
+            None => drop(inner.groups.remove(key)),
+        }
     }
 
     /// Stores a group, unless a later version of it is stored; tells whether it did. A watch tells of own writes after later ones
     /// were answered.
     pub(crate) fn update_group(&self, key: &Key, group: &Object) -> bool {
-        let group = Packed::of(group);
+        let packed = Packed::of(group);
         let mut inner = self.inner();
-        let is_older = |stored: &Packed| group.version != 0 && group.version < stored.version;
+        let is_older = |stored: &Packed| packed.version != 0 && packed.version < stored.version;
         if inner.groups.get(key).is_some_and(is_older) {
             return false;
         }
-        inner.groups.insert(key.clone(), group);
+        inner.put_group(key, packed, group);
         true
     }
 
@@ -304,6 +335,25 @@ impl Store {
 }
 
 impl Inner {
+    fn put_group(&mut self, key: &Key, packed: Packed, group: &Object) {
+        let has_room = self.has_room(key, packed.text.len());
+        let kept = if has_room { packed } else { Packed::cut(group) };
+        self.groups.insert(key.clone(), kept);
+    }
+
+    fn has_room(&self, key: &Key, bytes: usize) -> bool {
+        if bytes < BULKY_BYTES_MIN {
+            return true;
+        }
+        let first = Key { namespace: key.namespace.clone(), name: Arc::from("") };
+        let own = self.groups.range(first..).take_while(|(of, _)| of.namespace == key.namespace);
+        let others = own.filter(|(of, _)| *of != key).map(|(_, group)| group.text.len());
+        let bulk = bytes + others.filter(|bytes| *bytes >= BULKY_BYTES_MIN).sum::<usize>();
+        let Some(more) = bulk.checked_sub(BULK_BYTES_MAX) else { return true };
+        let pods = self.pods.keys().filter(|pod| pod.namespace == key.namespace).count();
+        more <= pods * BULK_BYTES_OF_POD
+    }
+
     fn put(&mut self, mut pod: Pod, usage: Arc<Usage>) -> (Arc<Pod>, Option<Arc<Pod>>) {
         let mut key = Key::of(&pod);
         if let Some((known, _)) = self.pods.get_key_value(&key) {
@@ -354,7 +404,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Key, NAMED_MAX, Row, Store};
+    use super::{BULKY_BYTES_MIN, Key, NAMED_MAX, Row, Store};
     use crate::object::Object;
     use crate::pod::Pod;
     use crate::status::Usage;
@@ -420,6 +470,35 @@ mod tests {
             group(&format!("pg-s-{count}"), json!({}));
         }
         assert_eq!(store.flat_groups("n", "pg-s").len(), NAMED_MAX);
+    }
+
+    /// A pod of a kilobyte may name an owner of which each pod has a group of a megabyte.
+    #[test]
+    fn large_groups_of_a_namespace_have_room_for_its_pods_and_some_more() {
+        let store = Store::default();
+        let text = "x".repeat(1 << 20);
+        let group = |namespace: &str, name: usize| {
+            let name = format!("g-{name}");
+            let metadata = json!({"namespace": namespace, "name": name, "resourceVersion": "7"});
+            let key = Key::new(namespace, &name);
+            let value = json!({"metadata": metadata, "spec": {"queue": text}});
+            store.set_group(&key, Some(&Object::new(value)));
+            key
+        };
+        let kept: Vec<bool> = (0..20).map(|name| !store.is_cut(&group("n", name))).collect();
+        assert_eq!(kept.iter().filter(|is_kept| **is_kept).count(), 15);
+        let large = group("n", 19);
+        assert!(store.is_cut(&large) && !store.has_room(&large, BULKY_BYTES_MIN << 6));
+        assert_eq!(store.group(&large).map(|group| group.resource_version() == "7"), Some(true));
+        // Those of others do not count, nor those that are small, nor what is there anyway.
+        assert!(!store.is_cut(&group("o", 0)) && store.has_room(&large, BULKY_BYTES_MIN - 1));
+        assert!(!store.is_cut(&group("n", 0)));
+        // A gang of very many pods has room for its group.
+        for number in 0..1_000 {
+            let (pod, usage) = pod(number, "g");
+            store.set_pod(pod, usage);
+        }
+        assert!(!store.is_cut(&group("n", 19)) && store.is_cut(&group("n", 18)));
     }
 
     /// Two pods of a gang that want different things of their group would write against each other, each time that the watch tells

@@ -24,6 +24,7 @@ impl Server {
         let served = [
             ("apps/v1", vec![kind("deployments", "Deployment"), kind("replicasets", "ReplicaSet")]),
             ("batch/v1", vec![kind("jobs", "Job")]),
+            ("leaderworkerset.x-k8s.io/v1", vec![kind("leaderworkersets", "LeaderWorkerSet")]),
         ];
         for (group, kinds) in served {
             let list =
@@ -129,6 +130,36 @@ async fn an_owner_that_is_in_no_namespace_ends_the_walk() {
     round(&reconciler, "p", owner).await.expect("it is grouped by itself");
     let group = reconciler.store.group(&Key::new("n", "pg-p-p")).expect("it is the pod's");
     assert_eq!(group.label("secret"), None);
+}
+
+/// Bare pods of a kilobyte that name a set of ten thousand segments, each with an index of its own, would fill etcd.
+#[tokio::test]
+async fn large_groups_of_a_namespace_are_not_made_without_end() {
+    let server = Server::new();
+    let set = json!({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+        "metadata": {"namespace": "n", "name": "l", "uid": "l", "resourceVersion": "1"},
+        "spec": {"replicas": 0, "leaderWorkerTemplate":
+            {"size": 9_000, "subGroupPolicy": {"subGroupSize": 1}}}});
+    server.has("/apis/leaderworkerset.x-k8s.io/v1/namespaces/n/leaderworkersets/l", set);
+    let owner = json!({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+        "name": "l", "uid": "l"});
+    let reconciler = server.reconciler();
+    for (number, expect) in [(0, true), (1, false)] {
+        reconciler.store.set_group(&Key::new("n", "pg-l-l"), None);
+        // Others leave some room before the first round.
+        for other in 0..16 * number {
+            let name = format!("g-{other}");
+            let value = json!({"metadata": {"namespace": "n", "name": name},
+                "spec": {"queue": "q".repeat(1_040_000)}});
+            reconciler.store.set_group(&Key::new("n", &name), Some(&Object::new(value)));
+        }
+        let done = round(&reconciler, &format!("p-{number}"), owner.clone()).await;
+        match done {
+            Ok(()) => assert!(expect),
+            Err(Failure::Wrong(why)) => assert!(!expect && why.contains("16 MiB"), "{why}"),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
 }
 
 /// A refusal quotes the name of the pod, which may be `druid-0`.
