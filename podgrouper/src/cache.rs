@@ -33,7 +33,7 @@ use epoch::Epoch;
 use held::Held;
 use kind::Kind;
 pub(crate) use object::to_object;
-use object::{digest, is_segment, metadata_object};
+use object::{digest, is_segment, metadata_object, whole_object};
 
 /// Time in which an object is read, or is tried again later: a worker waits for it.
 const READ_MAX: Duration = Duration::from_secs(30);
@@ -317,7 +317,7 @@ impl Cache {
             Part::Metadata => {
                 api.get_metadata(&key.name).await.map(|found| metadata_object(&key.gvk, &found))
             }
-            Part::Whole => api.get(&key.name).await.map(|found| to_object(&key.gvk, found)),
+            Part::Whole => api.get(&key.name).await.map(|found| whole_object(&key.gvk, found)),
         };
         match object {
             Ok(object) => {

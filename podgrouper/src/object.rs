@@ -7,8 +7,11 @@ use serde_json::{Map, Value};
 /// API version of `PodGroups`.
 pub(crate) const POD_GROUP_API_VERSION: &str = "scheduling.run.ai/v2alpha2";
 
-/// So much is shown of an API version and of a kind.
+/// So much is shown of an API version and of a kind, and kept of an owner's texts.
 const SHOWN_MAX: usize = 253;
+
+/// The field of metadata that says that some of the labels and annotations were not kept. No object of the API has it.
+pub(crate) const CUT: &str = "isCut";
 
 /// Group, version and kind of an object; the group of core objects is empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,9 +74,15 @@ pub struct OwnerRef {
 }
 
 impl OwnerRef {
-    /// Reads one entry of `metadata.ownerReferences`; a missing field reads as empty.
+    /// Reads one entry of `metadata.ownerReferences`; a missing field reads as empty. What is longer than any name reads as its
+    /// beginning and a mark, by which nothing is found.
     pub fn from_value(value: &Value) -> Self {
-        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let text = |key: &str| {
+            let text = value[key].as_str().unwrap_or_default();
+            let end = text.floor_char_boundary(SHOWN_MAX);
+            let mark = if end < text.len() { "…" } else { "" };
+            format!("{}{mark}", &text[..end])
+        };
         Self {
             api_version: text("apiVersion"),
             kind: text("kind"),
@@ -110,6 +119,11 @@ impl Object {
     /// Wraps the JSON of an object; whatever is missing reads as empty.
     pub fn new(value: Value) -> Self {
         Self { value }
+    }
+
+    /// The JSON, to be changed.
+    pub(crate) fn into_value(self) -> Value {
+        self.value
     }
 
     /// The JSON.
@@ -316,6 +330,16 @@ mod tests {
         );
         assert_eq!(int(&spec, "spec.no.deep"), Ok(None));
         assert_eq!(int(&spec, "status.size"), Ok(None));
+    }
+
+    /// Names and UIDs of owners have no length in the API, and many pods may have a megabyte of them each.
+    #[test]
+    fn an_owner_of_a_long_name_is_kept_in_part_and_is_no_other() {
+        let value = json!({"apiVersion": "batch/v1", "kind": "Job", "uid": "u",
+            "name": "é".repeat(500_000)});
+        let owner = OwnerRef::from_value(&value);
+        assert_eq!(owner.name, format!("{}…", "é".repeat(126)));
+        assert_eq!((&*owner.kind, &*owner.uid), ("Job", "u"));
     }
 
     #[test]

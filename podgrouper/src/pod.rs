@@ -8,6 +8,9 @@ use crate::object::{Object, OwnerRef};
 use crate::texts::Texts;
 use crate::uid::Uid;
 
+/// So many owners of an object are kept: the first is followed, and it may have one at most.
+pub(crate) const OWNERS_MAX: usize = 16;
+
 /// A pod, reduced to what a grouping rule may look at.
 ///
 /// Some hundred thousand of them are kept, so what pods have in common is shared and what is rare takes a pointer.
@@ -84,7 +87,7 @@ impl Pod {
             uid: object.uid().into(),
             labels: Texts::kept(object.labels()),
             annotations: Texts::kept(object.annotations()),
-            owners: object.owners().into(),
+            owners: object.owners().into_iter().take(OWNERS_MAX).collect(),
             priority_class: text("priorityClassName"),
             node: text("nodeName"),
             terminating: object.is_terminating(),

@@ -18,7 +18,7 @@ struct Entry {
     text: Arc<str>,
 }
 
-/// So many bytes are kept of the labels of a pod, and of its annotations; and so many of one text.
+/// So many bytes are kept of the labels of a pod or owner, and of its annotations; and so many of one text.
 const BYTES_MAX: usize = 16 << 10;
 const TEXT_BYTES_MAX: usize = 4 << 10;
 /// Beginnings of keys that come first where there are more: those that rules read.
@@ -34,23 +34,9 @@ impl Texts {
         self.shared(key).map(|text| &**text)
     }
 
-    /// Those that are kept of a pod: a user may write some hundred kilobytes, and as many pods as they like.
+    /// Those that are kept of a pod.
     pub(crate) fn kept<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut all: Vec<(&str, &str)> =
-            pairs.filter(|(_, text)| text.len() <= TEXT_BYTES_MAX).collect();
-        let bytes = |pair: &(&str, &str)| pair.0.len() + pair.1.len();
-        if all.iter().map(bytes).sum::<usize>() > BYTES_MAX {
-            let is_first = |key: &str| FIRST.iter().any(|first| key.starts_with(first));
-            all.sort_by_key(|(key, _)| (!is_first(key), *key));
-            let mut left = BYTES_MAX;
-            all.retain(|pair| {
-                left.checked_sub(bytes(pair)).is_some_and(|less| {
-                    left = less;
-                    true
-                })
-            });
-        }
-        all.into_iter().collect()
+        bounded(pairs).into_iter().collect()
     }
 
     /// The text of a key, to be held beside the table.
@@ -67,6 +53,28 @@ impl Texts {
         all.sort();
         self.0 = all.into();
     }
+}
+
+/// Picks those that are kept of an object's labels or annotations: a user may write some hundred kilobytes, and as many objects
+/// as they like.
+pub(crate) fn bounded<'a>(
+    pairs: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<(&'a str, &'a str)> {
+    let mut all: Vec<(&str, &str)> =
+        pairs.filter(|(_, text)| text.len() <= TEXT_BYTES_MAX).collect();
+    let bytes = |pair: &(&str, &str)| pair.0.len() + pair.1.len();
+    if all.iter().map(bytes).sum::<usize>() > BYTES_MAX {
+        let is_first = |key: &str| FIRST.iter().any(|first| key.starts_with(first));
+        all.sort_by_key(|(key, _)| (!is_first(key), *key));
+        let mut left = BYTES_MAX;
+        all.retain(|pair| {
+            left.checked_sub(bytes(pair)).is_some_and(|less| {
+                left = less;
+                true
+            })
+        });
+    }
+    all
 }
 
 impl<'a> FromIterator<(&'a str, &'a str)> for Texts {

@@ -1,10 +1,22 @@
 //! Objects as they are read, and names that may be none.
 
 use kube::api::{DynamicObject, PartialObjectMeta};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::object::{Gvk, Object};
+use crate::object::{CUT, Gvk, Object, OwnerRef};
+use crate::pod::OWNERS_MAX;
+use crate::texts::bounded;
 
+/// Fields of metadata that are kept as they are.
+const KEPT: [&str; 7] = [
+    "creationTimestamp",
+    "deletionTimestamp",
+    "generation",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "uid",
+];
 /// The longest name of an object.
 const SEGMENT_BYTES_MAX: usize = 253;
 
@@ -29,8 +41,48 @@ pub(super) fn metadata_object(gvk: &Gvk, found: &PartialObjectMeta<DynamicObject
     let mut metadata = found.metadata.clone();
     metadata.managed_fields = None;
     Object::new(json!({
-        "apiVersion": gvk.api_version(), "kind": gvk.kind, "metadata": metadata,
+        "apiVersion": gvk.api_version(), "kind": gvk.kind, "metadata": slim(&json!(metadata)),
     }))
+}
+
+/// Gives an object that was read whole, with as much of its metadata as is kept of any.
+pub(super) fn whole_object(gvk: &Gvk, found: DynamicObject) -> Object {
+    let mut value = to_object(gvk, found).into_value();
+    value["metadata"] = slim(&value["metadata"]);
+    Object::new(value)
+}
+
+/// The metadata that is kept of an owner, for as long as it exists: what rules read, within the bounds of pods. What is in no
+/// namespace is no tenant's, and is kept whole.
+fn slim(metadata: &Value) -> Value {
+    if metadata["namespace"].is_null() {
+        return metadata.clone();
+    }
+    let mut kept = Map::new();
+    for key in KEPT {
+        if let Some(value) = metadata.get(key) {
+            kept.insert(key.to_owned(), value.clone());
+        }
+    }
+    for key in ["labels", "annotations"] {
+        let Some(table) = metadata[key].as_object() else { continue };
+        let pairs = table.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+        let texts = bounded(pairs).into_iter();
+        let texts: Map<String, Value> =
+            texts.map(|(key, text)| (key.to_owned(), json!(text))).collect();
+        if texts.len() < table.len() {
+            kept.insert(CUT.to_owned(), json!(true));
+        }
+        kept.insert(key.to_owned(), Value::Object(texts));
+    }
+    if let Some(owners) = metadata["ownerReferences"].as_array() {
+        let owners = owners.iter().take(OWNERS_MAX).map(|owner| {
+            let OwnerRef { api_version, kind, name, uid } = OwnerRef::from_value(owner);
+            json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid})
+        });
+        kept.insert("ownerReferences".to_owned(), owners.collect());
+    }
+    Value::Object(kept)
 }
 
 /// An object as JSON, without the bookkeeping of server-side apply.
@@ -47,8 +99,32 @@ pub(crate) fn to_object(gvk: &Gvk, mut found: DynamicObject) -> Object {
 mod tests {
     use serde_json::json;
 
-    use super::{digest, is_segment};
+    use super::{digest, is_segment, slim};
     use crate::object::Object;
+
+    /// An owner's metadata is kept for as long as it exists, and a user may have a thousand with 250 KB each.
+    #[test]
+    fn of_large_metadata_what_rules_read_is_kept() {
+        let many: serde_json::Map<String, serde_json::Value> =
+            (0..2_500).map(|number| (format!("a-{number}"), json!("x".repeat(90)))).collect();
+        let mut annotations = many.clone();
+        annotations.insert("kai.scheduler/topology".to_owned(), json!("t"));
+        let owner = |number: usize| json!({"apiVersion": "v1", "kind": "K", "name": "n".repeat(9_000), "uid": number});
+        let owners: Vec<_> = (0..90).map(owner).collect();
+        let kept = slim(
+            &json!({"name": "j", "namespace": "n", "labels": many, "annotations": annotations,
+            "ownerReferences": owners, "finalizers": ["f".repeat(100_000)]}),
+        );
+        assert!(kept.to_string().len() < 50_000, "{}", kept.to_string().len());
+        assert_eq!(kept["annotations"]["kai.scheduler/topology"], "t");
+        assert_eq!(kept["isCut"], true);
+        for whole in [
+            json!({"name": "j", "namespace": "n", "labels": {"a": "b"}, "uid": "u"}),
+            json!({"name": "node", "labels": many}),
+        ] {
+            assert_eq!(slim(&whole), whole);
+        }
+    }
 
     /// Rules read queue, priority class and node pool from labels.
     #[test]

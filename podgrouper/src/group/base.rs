@@ -9,13 +9,15 @@ use super::yaml::scalar;
 use crate::defaults::Defaults;
 use crate::desired::{Desired, Preemptibility, Topology};
 use crate::facts::{Answer, Facts, Read, Stop};
-use crate::object::Object;
+use crate::object::{CUT, Object};
 use crate::pod::Pod;
 use crate::settings::Settings;
 use kai_api::duration::GoDuration;
 use kai_api::names;
 
 const FALLBACK_PRIORITY: &str = "train";
+const CUT_NOTE: &str = "the owner has more than 16 KiB of labels or of annotations, or one of more than 4 KiB: \
+    not all are copied to the PodGroup";
 
 /// The default `PodGroup` of the top owner, with the owners that settings are searched in, bottom
 /// first. An empty list stands for the top owner alone.
@@ -28,6 +30,9 @@ pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Sto
         list
     };
     let mut notes = Vec::new();
+    if case.top.value()["metadata"][CUT] == true {
+        notes.push(CUT_NOTE.to_owned());
+    }
     let defaults = Defaults::read(case.settings, case.facts, &mut notes)?;
     let mut search = Search { case, list, defaults: &defaults, notes: &mut notes };
     let priority_class = search.priority(FALLBACK_PRIORITY)?;
