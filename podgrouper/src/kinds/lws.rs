@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::segments;
+use super::templates::{Part, foreign, foreign_text};
 use crate::desired::{Desired, Min, Subgroup, Topology};
 use crate::facts::Stop;
 use crate::group::{Case, base};
@@ -38,7 +39,43 @@ pub(crate) fn leader_worker_set(case: &Case<'_>) -> Result<Desired, Stop> {
         }
         Some(_) | None => add_flat(case, &mut desired, members, worker),
     }
+    leave_out_foreign(case, &mut desired);
     Ok(desired)
+}
+
+/// Keeps the gang to what our scheduler places, and says what it does not. A leader without a template of its own is made
+/// from that of the workers.
+fn leave_out_foreign(case: &Case<'_>, desired: &mut Desired) {
+    let template = &case.top.value()["spec"]["leaderWorkerTemplate"];
+    let workers = &template["workerTemplate"];
+    let leader = &template["leaderTemplate"];
+    if case.settings.is_kai_v017() || leader.is_null() {
+        return;
+    }
+    let parts =
+        [Part { name: "leader", template: leader }, Part { name: "workers", template: workers }];
+    let names = foreign(&parts, &case.settings.scheduler);
+    if names.is_empty() {
+        return;
+    }
+    let part = |row: &Subgroup| if row.name == "leader" { "leader" } else { "workers" };
+    let is_parent = |row: &Subgroup| matches!(row.min, Min::Subgroups(_));
+    desired.subgroups.retain(|row| is_parent(row) || !names.contains(&part(row)));
+    let leaves = desired.subgroups.iter().filter_map(|row| match row.min {
+        Min::Members(members) => Some(members),
+        Min::Subgroups(_) => None,
+    });
+    desired.min_member = leaves.sum();
+    let below = desired.subgroups.iter().filter(|row| row.parent.is_some()).count();
+    let below = i64::try_from(below).unwrap_or(i64::MAX);
+    for row in &mut desired.subgroups {
+        if let Min::Subgroups(_) = row.min {
+            row.min = Min::Subgroups(below);
+        }
+    }
+    // A segment of workers alone has no leaf where these are another scheduler's.
+    desired.subgroups.retain(|row| row.min != Min::Subgroups(0));
+    desired.foreign = foreign_text(&names, &case.settings.scheduler);
 }
 
 /// Pods that the group needs now: all, or only the leader until it has a node.
