@@ -114,7 +114,7 @@ impl Queue {
                     queue.push(task);
                 }
                 Task::Evict(_) | Task::Share(_) => {
-                    self.mark(strips(&task).map(Box::from).as_ref());
+                    self.mark(strips(&task));
                     self.urgent.push(task);
                 }
                 Task::Group(patch) => {
@@ -177,14 +177,14 @@ impl Queue {
         let task = task.or_else(|| self.events.pop().map(|(_, event)| Task::Event(event)))?;
         self.quiet_flights += 1;
         let marks = marked(&task).map(Box::from);
-        self.mark(marks.as_ref());
+        self.mark(marks.as_deref());
         Some(Flight { haste: Haste::Quiet, marks, task })
     }
 
     /// One more write for which the bind of a pod waits.
-    fn mark(&mut self, uid: Option<&Box<str>>) {
+    fn mark(&mut self, uid: Option<&str>) {
         if let Some(uid) = uid {
-            *self.marking.entry(uid.clone()).or_default() += 1;
+            *self.marking.entry(Box::from(uid)).or_default() += 1;
         }
     }
 

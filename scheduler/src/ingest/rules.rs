@@ -1,6 +1,7 @@
 //! Describes what decides whose objects are ours; from the command line.
 
 /// Holds what decides whose objects are ours; from the command line.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// `spec.schedulerName` of our pods.

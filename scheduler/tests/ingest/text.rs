@@ -143,9 +143,9 @@ fn claim_text(claim: &Claim, names: &Spoken<'_>) -> String {
 
 fn class_text(class: DeviceClass, names: &Spoken<'_>) -> String {
     let backs = [class.backs, class.implicit].into_iter().flatten();
-    let backs: String = backs.map(|lane| format!(" backs {}", names.lane_name(lane))).collect();
+    let backs: Vec<_> = backs.map(|lane| format!(" backs {}", names.lane_name(lane))).collect();
     let why = class.unselected.map(|why| format!(" {why:?}").to_lowercase());
-    backs + &why.unwrap_or_default()
+    backs.concat() + &why.unwrap_or_default()
 }
 
 fn devices_text(devices: &[SliceDevice], names: &Spoken<'_>) -> String {

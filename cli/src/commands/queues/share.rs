@@ -272,11 +272,12 @@ mod tests {
         let uses = [("research", 24), ("team-a", 20), ("team-b", 4), ("prod", 10)];
         let uses = uses.map(|(name, devices)| (name.to_owned(), asks(devices))).into();
         let node = json!({
-            "metadata": {"labels": {}},
+            "metadata": {"name": "n", "labels": {}},
             "status": {"allocatable": {"nvidia.com/gpu": "8"},
                 "conditions": [{"type": "Ready", "status": "True"}]},
         });
         let mut closed = node.clone();
+        closed["metadata"]["name"] = json!("closed");
         closed["spec"]["unschedulable"] = json!(true);
         let nodes = [node.clone(), node.clone(), node.clone(), node, closed];
         let foreign = json!({"spec": {"nodeName": "n", "containers":
@@ -284,7 +285,10 @@ mod tests {
         let mut reservation = foreign.clone();
         reservation["metadata"] = json!({"namespace": "kai-resource-reservation",
             "labels": {"app": "kai-resource-reservation"}});
-        let supply = supply_of(&nodes, &[foreign, reservation]);
+        // What is held of a node that is not counted is no part of it.
+        let mut elsewhere = foreign.clone();
+        elsewhere["spec"]["nodeName"] = json!("closed");
+        let supply = supply_of(&nodes, &[foreign, elsewhere, reservation]);
         assert_eq!(supply.gpu_milli, 30_000);
         let shares: Vec<String> = shares(&queues, &uses, supply)
             .iter()
