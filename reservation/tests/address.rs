@@ -1,4 +1,4 @@
-//! Where the program looks for the API server: at the address that each pod of its cluster is told.
+//! The program looks for the API server at the address that each pod of its cluster is told.
 
 use std::net::TcpListener;
 use std::process::{Command, Stdio};

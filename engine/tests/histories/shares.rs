@@ -125,7 +125,7 @@ fn gpus_of_named_claims_make_a_department_full() {
     assert_eq!(decide(&mut world, 0), ["idle"]);
 }
 
-/// What others hold of nodes that offer nothing, or are of another node pool, is not taken off what there is to divide.
+/// Amounts that others hold on nodes without an offer, or of another node pool, are not taken off what there is to divide.
 #[test]
 fn what_others_hold_elsewhere_is_not_taken_off() {
     let mut world = world(

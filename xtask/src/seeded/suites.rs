@@ -19,6 +19,7 @@ const SUITES: &[(&str, &str)] = &[
     ("engine", "histories"),
     ("engine", "properties"),
     ("podgrouper", "groups"),
+    ("reservation", "address"),
     ("scheduler", "ingest"),
     ("scheduler", "report"),
     ("scheduler", "sharing"),
