@@ -16,13 +16,12 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use axum::routing::get;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub use accept::{Bounds, hold};
+pub use accept::{Bounds, accept, hold};
 pub use places::Peer;
 
 /// Bounds of health and metrics: kubelets ask over a connection each time, Prometheus over one.
@@ -76,23 +75,7 @@ impl Listener {
 
     /// Serves until `stop`, and then what was asked before.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
-        self.serve_within(BOUNDS, |stream| ready(Ok(stream)), router, stop).await;
-    }
-
-    /// Serves within bounds of its own over what `shake` makes of a connection, as TLS; each question carries the
-    /// [`Peer`] who asks.
-    pub async fn serve_within<H, F, S>(
-        self,
-        bounds: Bounds,
-        shake: H,
-        router: Router,
-        stop: CancellationToken,
-    ) where
-        H: Fn(TcpStream) -> F,
-        F: Future<Output = io::Result<S>> + Send + 'static,
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        accept::accept(self.listener, bounds, shake, router, stop).await;
+        accept(self, BOUNDS, |stream| ready(Ok(stream)), router, stop).await;
     }
 }
 
@@ -165,6 +148,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpStream;
     use tokio::time::timeout;
 
     use super::*;
@@ -184,7 +168,7 @@ mod tests {
         let listener = Listener::bind("127.0.0.1:0", "--flag").await.expect("a port");
         let local = listener.local;
         let shake = |stream| ready(Ok(stream));
-        tokio::spawn(listener.serve_within(bounds, shake, router, stop.clone()));
+        tokio::spawn(accept(listener, bounds, shake, router, stop.clone()));
         (local, made)
     }
 

@@ -13,14 +13,17 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use super::places::{Peer, Places};
+use super::{
+    Listener,
+    places::{Peer, Places},
+};
 
 /// Bytes of a head, and of what is read ahead or not yet sent.
 const BUFFER: usize = 16 << 10;
@@ -104,10 +107,10 @@ impl Drop for Asking {
     }
 }
 
-/// Takes connections until `stop`, and then ends what was asked before. `shake` makes of a connection what is spoken
-/// over; questions carry the [`Peer`] who asks.
-pub(super) async fn accept<H, F, S>(
-    listener: TcpListener,
+/// Serves a port within bounds until `stop`, and then ends what was asked before. `shake` makes of a connection what is
+/// spoken over, as TLS; questions carry the [`Peer`] who asks.
+pub async fn accept<H, F, S>(
+    Listener { listener, .. }: Listener,
     bounds: Bounds,
     shake: H,
     router: Router,

@@ -12,7 +12,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use kai_daemon::serve::{Bounds, Listener, hold};
+use kai_daemon::serve::{Bounds, Listener, accept, hold};
 use rustls::ServerConfig;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -81,7 +81,7 @@ impl Server {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let shake = move |stream| acceptor.accept(stream);
-        self.0.serve_within(BOUNDS, shake, router(&known), stop).await;
+        accept(self.0, BOUNDS, shake, router(&known), stop).await;
     }
 }
 
