@@ -114,7 +114,7 @@ impl Queue {
                     queue.push(task);
                 }
                 Task::Evict(_) | Task::Share(_) => {
-                    self.mark(strips(&task));
+                    self.mark(marked(&task));
                     self.urgent.push(task);
                 }
                 Task::Group(patch) => {
@@ -164,7 +164,7 @@ impl Queue {
         };
         if let Some((of, task)) = self.urgent.next(is_free) {
             self.quiet_landed = 0;
-            let marks = strips(&task).map(Box::from);
+            let marks = marked(&task).map(Box::from);
             return Some(Flight { haste: Haste::Urgent(of), marks, task });
         }
         if let Some((of, task)) = self.patient.next(is_free) {
@@ -222,22 +222,11 @@ impl Queue {
     }
 }
 
-/// The UID of the pod from which a task takes what an earlier bind wrote.
-fn strips(task: &Task) -> Option<&str> {
-    match task {
-        Task::Share(ShareTask::Strip(strip)) => Some(&strip.uid),
-        Task::Pod(_)
-        | Task::Bind(_)
-        | Task::Evict(_)
-        | Task::Group(_)
-        | Task::Event(_)
-        | Task::Share(_) => None,
-    }
-}
-
-/// The UID of the pod that a task says is unschedulable.
+/// The UID of the pod that is not bound before a task has ended: one that says that it is unschedulable, or takes away what
+/// an earlier bind wrote.
 fn marked(task: &Task) -> Option<&str> {
     match task {
+        Task::Share(ShareTask::Strip(strip)) => Some(&strip.uid),
         Task::Pod(PodCondition { uid, kind, is_true: false, .. })
             if *kind == condition::POD_SCHEDULED =>
         {
