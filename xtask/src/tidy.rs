@@ -42,6 +42,7 @@ const RULES: &[Rule] = &[
     source::header,
     source::length,
     source::no_mod_rs,
+    source::no_leftovers,
     source::no_vague_names,
     source::median_length,
     source::forbidden_words,
@@ -104,6 +105,8 @@ mod tests {
         let tested = format!("//! x\n#[cfg(test)]\nmod tests {{}}\n{}", "// y\n".repeat(500));
         check(source::length, "a/src/x.rs", &tested, &[]);
         check(source::no_mod_rs, "a/src/x/mod.rs", "//! x\n", &["a/src/x/mod.rs"]);
+        check(source::no_leftovers, "a/src/x.rs.orig", "", &["a/src/x.rs.orig"]);
+        check(source::no_leftovers, "a/src/x.rs", "", &[]);
         check(source::no_vague_names, "a/src/utils.rs", "//! x\n", &["a/src/utils.rs"]);
         check(
             source::forbidden_words,

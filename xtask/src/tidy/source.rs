@@ -10,6 +10,8 @@ const LINES_MEDIAN_MAX: usize = 150;
 /// Names that say nothing about what is inside.
 const VAGUE: &[&str] =
     &["utils", "util", "common", "manager", "helper", "helpers", "misc", "types"];
+/// Endings of what a patch, a merge or an editor leaves beside a file.
+const LEFTOVERS: &[&str] = &["orig", "rej", "bak", "swp"];
 
 /// The files of Rust that somebody wrote, with their texts.
 pub(super) fn rust(files: &[File]) -> impl Iterator<Item = (&str, &str)> {
@@ -69,6 +71,15 @@ pub(super) fn no_mod_rs(files: &[File]) -> Vec<Finding> {
     rust(files)
         .filter(|(path, _)| path.ends_with("/mod.rs") && !path.contains("/tests/"))
         .map(|(path, _)| Finding::new(path, "name the file after its module"))
+        .collect()
+}
+
+/// No file is what a tool left behind.
+pub(super) fn no_leftovers(files: &[File]) -> Vec<Finding> {
+    files
+        .iter()
+        .filter(|file| LEFTOVERS.iter().any(|ending| has_extension(&file.path, ending)))
+        .map(|file| Finding::new(&*file.path, "a tool left it behind: delete it"))
         .collect()
 }
 
