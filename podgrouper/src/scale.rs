@@ -6,8 +6,9 @@
 //!
 //! ```text
 //! pods that wait ──┐
-//!                  ├─> plan (pure) ──> create, mark as unschedulable, delete
-//! scaling pods ────┘
+//! scaling pods ────┼─> plan (pure) ──> create, mark as unschedulable, delete
+//! groups that wait ┘
+//! for their queue
 //! ```
 //!
 //! Nothing runs, and no pod is held in memory, unless the Config or the flag `--cluster-autoscaling` asks for it.
@@ -18,6 +19,7 @@
 mod controller;
 mod manifest;
 mod plan;
+mod queued;
 mod settings;
 mod standing;
 mod waiting;

@@ -1,6 +1,6 @@
 //! Two watches in, writes out: the thin part of scaling pods.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 
 use super::manifest::{scaling_pod, unschedulable};
 use super::plan::{Memory, Plan, Step, View, plan};
+use super::queued::{QueuedShape, is_queued};
 use super::settings::Settings;
 use super::standing::Standing;
 use super::waiting::{Waiting, WaitingShape};
@@ -32,6 +33,8 @@ const DEBOUNCE: Duration = Duration::from_secs(1);
 /// Wait after a round in which a write failed, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(2);
 const RETRY_MAX: Duration = Duration::from_mins(1);
+/// Failures that are remembered: their texts have names of pods, which users make.
+const TOLD_MAX: usize = 1_000;
 /// Writes at the same time.
 const WRITES: usize = 10;
 /// The image where nobody tells which one this process runs in, as in a sandbox.
@@ -48,8 +51,10 @@ struct Seen {
 struct Rows {
     waiting: BTreeMap<Key, Waiting>,
     standing: BTreeMap<String, Standing>,
-    /// True for each of the two lists that was complete once.
-    is_listed: [bool; 2],
+    /// `PodGroup`s that wait for their queue.
+    queued: BTreeSet<Key>,
+    /// True for each of the three lists that was complete once.
+    is_listed: [bool; 3],
 }
 
 impl Seen {
@@ -84,6 +89,7 @@ impl Controller {
         tokio::join!(
             self.follow_waiting(&seen),
             self.follow_standing(&seen),
+            self.follow_queued(&seen),
             self.work(&seen, &image)
         );
     }
@@ -162,6 +168,40 @@ impl Controller {
         .await;
     }
 
+    async fn follow_queued(&self, seen: &Seen) {
+        let selection = Selection::of("scheduling.run.ai/v2alpha2", "PodGroup");
+        let mut listing = Listing::new();
+        follow::<QueuedShape>(self.client.clone(), selection, |change| {
+            let mut rows = seen.rows();
+            let is_news = match change {
+                Change::ListStart => return listing.start(),
+                Change::Set(group) => {
+                    let key = Key::new(group.namespace(), group.name());
+                    if is_queued(&group) {
+                        listing.see(key.clone());
+                        rows.queued.insert(key)
+                    } else {
+                        rows.queued.remove(&key)
+                    }
+                }
+                Change::Gone(group) => {
+                    rows.queued.remove(&Key::new(group.namespace(), group.name()))
+                }
+                Change::ListEnd => {
+                    for key in listing.end(rows.queued.iter().cloned().collect()) {
+                        rows.queued.remove(&key);
+                    }
+                    rows.is_listed[2] = true;
+                    true
+                }
+            };
+            if is_news {
+                seen.wake.notify_one();
+            }
+        })
+        .await;
+    }
+
     async fn work(&self, seen: &Seen, image: &str) {
         let mut memory = Memory::default();
         let mut retry = RETRY_MIN;
@@ -173,7 +213,7 @@ impl Controller {
                 () = sleep_until(wake) => {}
             }
             tokio::time::sleep(DEBOUNCE).await;
-            if seen.rows().is_listed != [true, true] {
+            if seen.rows().is_listed != [true; 3] {
                 continue;
             }
             let now = clock::now();
@@ -193,8 +233,8 @@ impl Controller {
     fn plan(&self, seen: &Seen, memory: &mut Memory, now: Timestamp) -> Plan {
         let rows = seen.rows();
         let memory_share = self.settings.memory_share;
-        let view = View { waiting: &rows.waiting, standing: &rows.standing, memory_share, now };
-        plan(&view, memory)
+        let Rows { waiting, standing, queued, .. } = &*rows;
+        plan(&View { waiting, standing, queued, memory_share, now }, memory)
     }
 
     /// Tells whether it went through, or need not any more.
@@ -304,9 +344,13 @@ impl Controller {
         }
     }
 
-    /// Logs a failure, once.
+    /// Logs a failure, once as long as others are few.
     fn tell(&self, text: &str) {
-        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_MAX {
+            told.clear();
+        }
+        if told.insert(text.to_owned()) {
             tracing::warn!("{text}");
         }
     }

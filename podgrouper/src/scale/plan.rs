@@ -1,9 +1,12 @@
 //! Plans what is to be done about scaling pods. Pure: no I/O, no clock.
 //!
 //! Pods are counted class by class, a class being the pods that may go to the same nodes: a scaling pod that no
-//! autoscaler can make room for holds up only those that the same nodes would serve, and these take turns.
+//! autoscaler can make room for holds up only those that the same nodes would serve, and these take turns. Whoever makes
+//! pods makes classes, so that a namespace has no more devices at a time than its pods need together, and one of its
+//! largest pods more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -21,6 +24,8 @@ pub(super) const BOUND_MAX: Duration = Duration::from_mins(1);
 /// Time that a scaling pod waits for a node before another pod that needs something else gets its turn. An autoscaler
 /// takes some minutes to bring up a node with GPUs.
 pub(super) const TURN: Duration = Duration::from_mins(10);
+/// Devices that no node has more of: for a pod of more an autoscaler can do nothing.
+const DEVICES_MAX: u32 = 64;
 /// A device, in the unit of sums.
 const NANO: i128 = 1_000_000_000;
 /// Longest name of a pod.
@@ -32,9 +37,20 @@ pub(super) struct View<'a> {
     pub(super) waiting: &'a BTreeMap<Key, Waiting>,
     /// Pods in the namespace of scaling pods, by name.
     pub(super) standing: &'a BTreeMap<String, Standing>,
+    /// `PodGroup`s that wait for their queue, whatever nodes there are.
+    pub(super) queued: &'a BTreeSet<Key>,
     /// Share of a device that a request by memory counts as.
     pub(super) memory_share: Quantity,
     pub(super) now: Timestamp,
+}
+
+impl View<'_> {
+    fn verdict(&self, pod: &Waiting) -> Verdict {
+        if pod.group.as_ref().is_some_and(|group| self.queued.contains(group)) {
+            return Verdict::Other;
+        }
+        pod.verdict
+    }
 }
 
 /// Memory between plans; a new start without it makes scaling pods somewhat early.
@@ -44,6 +60,17 @@ pub(super) struct Memory {
     calm: BTreeMap<String, Timestamp>,
     /// Time when a pod's scaling pod had to make room for others.
     turns: BTreeMap<Key, Timestamp>,
+    /// Scaling pods that were deleted, and until when their devices count for their namespace.
+    spent: Vec<Spent>,
+    /// Namespaces that had as many devices as they may at the last plan, while a pod of theirs had none.
+    short: BTreeSet<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct Spent {
+    namespace: Arc<str>,
+    devices: u64,
+    until: Timestamp,
 }
 
 /// One thing to do.
@@ -87,19 +114,33 @@ struct Serving<'a> {
 pub(super) fn plan(view: &View<'_>, memory: &mut Memory) -> Plan {
     let mut plan = Plan::default();
     memory.calm.retain(|_, until| *until > view.now);
+    memory.spent.retain(|spent| spent.until > view.now);
     memory.turns.retain(|key, _| view.waiting.contains_key(key));
     let serving = tidy(view, memory, &mut plan);
-    let mut classes: BTreeMap<&str, Vec<(&Key, &Waiting)>> = BTreeMap::new();
+    let mut classes: BTreeMap<&str, Demand<'_>> = BTreeMap::new();
     for (key, pod) in view.waiting {
-        if pod.verdict == Verdict::Unschedulable {
-            classes.entry(pod.placement.class.as_str()).or_default().push((key, pod));
+        if view.verdict(pod) == Verdict::Unschedulable && pod.devices <= DEVICES_MAX {
+            classes.entry(&pod.placement.class).or_default().pods.push((key, pod));
         }
     }
-    let mut names: BTreeSet<String> = view.standing.keys().cloned().collect();
-    for (class, pods) in classes {
-        let of_class = serving.iter().filter(|one| one.pod.placement.class == class);
-        let demand = Demand { pods, serving: of_class.collect() };
-        demand.fill(view, memory, &mut plan, &mut names);
+    for one in serving {
+        if let Some(class) = classes.get_mut(one.pod.placement.class.as_str()) {
+            class.serving.push(one);
+        }
+    }
+    let short = std::mem::take(&mut memory.short);
+    let mut classes: Vec<Demand<'_>> = classes.into_values().collect();
+    for class in &mut classes {
+        class.take_turns(view, memory, &short, &mut plan);
+    }
+    let names = view.standing.keys().cloned().collect();
+    let mut left = Left { rooms: rooms(&classes, memory, view.memory_share), names };
+    // Whose pod had a turn last comes last.
+    classes.sort_by_key(|class| {
+        class.pods.iter().filter_map(|(key, _)| memory.turns.get(key)).max().copied()
+    });
+    for class in classes {
+        class.fill(view, memory, &mut left, &mut plan);
     }
     plan
 }
@@ -113,10 +154,12 @@ fn tidy<'a>(view: &View<'a>, memory: &mut Memory, plan: &mut Plan) -> Vec<Servin
             continue;
         }
         let pod = view.waiting.get(of);
-        if let Some(why) = over(scaling, pod, view.now) {
+        if let Some(why) = over(scaling, pod.map(|pod| view.verdict(pod)), view.now) {
             let class = pod.map(|pod| &pod.placement.class).or(scaling.class.as_ref());
             if let (Some(class), Some(until)) = (class, after(view.now, CALM)) {
                 memory.calm.insert(class.clone(), until);
+                let (namespace, devices) = (of.namespace.clone(), scaling.devices);
+                memory.spent.push(Spent { namespace, devices, until });
             }
             plan.steps.push(Step::Delete { name: name.clone(), uid: scaling.uid.clone(), why });
             continue;
@@ -138,10 +181,10 @@ fn tidy<'a>(view: &View<'a>, memory: &mut Memory, plan: &mut Plan) -> Vec<Servin
 }
 
 /// Says why a scaling pod is needed no longer.
-fn over(scaling: &Standing, pod: Option<&Waiting>, now: Timestamp) -> Option<&'static str> {
-    match pod.map(|pod| pod.verdict) {
+fn over(scaling: &Standing, verdict: Option<Verdict>, now: Timestamp) -> Option<&'static str> {
+    match verdict {
         None => return Some("its pod is gone or has a node"),
-        Some(Verdict::Other) => return Some("its pod is no longer unschedulable"),
+        Some(Verdict::Other) => return Some("no node is what its pod waits for"),
         Some(Verdict::Unknown | Verdict::Unschedulable) => {}
     }
     match scaling.progress {
@@ -161,32 +204,76 @@ fn is_over(since: Timestamp, wait: Duration, now: Timestamp) -> bool {
     after(since, wait).is_some_and(|end| end <= now)
 }
 
+/// Devices of the scaling pods of a namespace.
+#[derive(Debug, Default)]
+struct Room {
+    /// As many as its pods need together, and one of the largest more.
+    allowed: u64,
+    /// Those that it has, and those that were deleted lately.
+    held: u64,
+}
+
+/// The room of each namespace of which a pod waits for nodes.
+fn rooms(
+    classes: &[Demand<'_>],
+    memory: &Memory,
+    memory_share: Quantity,
+) -> BTreeMap<Arc<str>, Room> {
+    let mut pods: BTreeMap<&Arc<str>, Vec<&Waiting>> = BTreeMap::new();
+    for (key, pod) in classes.iter().flat_map(|class| &class.pods) {
+        pods.entry(&key.namespace).or_default().push(pod);
+    }
+    let mut rooms: BTreeMap<Arc<str>, Room> = BTreeMap::new();
+    for (namespace, pods) in pods {
+        let largest = pods.iter().map(|pod| pod.devices).max().unwrap_or(0);
+        let allowed = needed(pods.into_iter(), memory_share).saturating_add(largest.into());
+        rooms.insert(Arc::clone(namespace), Room { allowed, held: 0 });
+    }
+    let serving = classes.iter().flat_map(|class| &class.serving);
+    let stands = serving.map(|one| (&one.of.namespace, one.scaling.devices));
+    let spent = memory.spent.iter().map(|spent| (&spent.namespace, spent.devices));
+    for (namespace, devices) in stands.chain(spent) {
+        if let Some(room) = rooms.get_mut(namespace) {
+            room.held = room.held.saturating_add(devices);
+        }
+    }
+    rooms
+}
+
+/// Devices that pods need together.
+fn needed<'a>(pods: impl Iterator<Item = &'a Waiting>, memory_share: Quantity) -> u64 {
+    let shares = pods.map(|pod| pod.nano_devices(memory_share));
+    let sum = shares.fold(0_i128, i128::saturating_add);
+    u64::try_from(sum.saturating_add(NANO - 1) / NANO).unwrap_or(u64::MAX)
+}
+
 /// The pods of a class, and the scaling pods that stand for some of them.
+#[derive(Default)]
 struct Demand<'a> {
     pods: Vec<(&'a Key, &'a Waiting)>,
-    serving: Vec<&'a Serving<'a>>,
+    serving: Vec<Serving<'a>>,
+}
+
+/// Room and names that classes take from as their scaling pods are made.
+struct Left {
+    rooms: BTreeMap<Arc<str>, Room>,
+    /// Names that pods in the namespace of scaling pods have.
+    names: BTreeSet<String>,
 }
 
 impl Demand<'_> {
     /// Makes scaling pods until there are as many devices as the class needs, and one as large as each pod needs.
-    fn fill(
-        mut self,
-        view: &View<'_>,
-        memory: &mut Memory,
-        plan: &mut Plan,
-        names: &mut BTreeSet<String>,
-    ) {
-        self.take_turns(view, memory, plan);
+    fn fill(self, view: &View<'_>, memory: &mut Memory, left: &mut Left, plan: &mut Plan) {
         let served: BTreeSet<&Key> = self.serving.iter().map(|one| one.of).collect();
-        let mut left: Vec<_> = self.pods.iter().filter(|(key, _)| !served.contains(key)).collect();
+        let mut pods: Vec<_> = self.pods.iter().filter(|(key, _)| !served.contains(key)).collect();
         // Who had a turn comes last; the largest first, since the smaller ones may fit beside it.
-        left.sort_by_key(|(key, pod)| {
+        pods.sort_by_key(|(key, pod)| {
             (memory.turns.get(key), u32::MAX - pod.devices, &pod.created, *key)
         });
-        let needed = self.needed(view.memory_share);
+        let needed = needed(self.pods.iter().map(|(_, pod)| *pod), view.memory_share);
         let mut have: u64 = self.serving.iter().map(|one| one.scaling.devices).sum();
         let mut largest = self.serving.iter().map(|one| one.scaling.devices).max().unwrap_or(0);
-        for (key, pod) in left {
+        for (key, pod) in pods {
             let devices = u64::from(pod.devices);
             if have >= needed && devices <= largest {
                 continue;
@@ -195,33 +282,46 @@ impl Demand<'_> {
                 plan.wake_at(*until);
                 return;
             }
-            let name = name(key, names);
-            names.insert(name.clone());
+            let Some(room) = left.rooms.get_mut(&key.namespace) else { continue };
+            if room.held.saturating_add(devices) > room.allowed {
+                memory.short.insert(key.namespace.clone());
+                if let Some(again) = after(view.now, CALM) {
+                    plan.wake_at(again);
+                }
+                continue;
+            }
+            room.held += devices;
+            let name = name(key, &left.names);
+            left.names.insert(name.clone());
             plan.steps.push(Step::Create { name, of: (*key).clone() });
             have += devices;
             largest = largest.max(devices);
         }
     }
 
-    /// Devices that all pods of the class need together.
-    fn needed(&self, memory_share: Quantity) -> u64 {
-        let shares = self.pods.iter().map(|(_, pod)| pod.nano_devices(memory_share));
-        let sum = shares.fold(0_i128, i128::saturating_add);
-        u64::try_from(sum.saturating_add(NANO - 1) / NANO).unwrap_or(u64::MAX)
-    }
-
-    /// Deletes scaling pods that have waited for long where a pod that needs something else has none.
-    fn take_turns(&mut self, view: &View<'_>, memory: &mut Memory, plan: &mut Plan) {
+    /// Deletes scaling pods that have waited for long where a pod that needs something else has none, or one of the
+    /// namespace finds no room for its own.
+    fn take_turns(
+        &mut self,
+        view: &View<'_>,
+        memory: &mut Memory,
+        short: &BTreeSet<Arc<str>>,
+        plan: &mut Plan,
+    ) {
         let served: BTreeSet<&Key> = self.serving.iter().map(|one| one.of).collect();
-        let left: Vec<&Waiting> = self
+        let mut left = self
             .pods
             .iter()
             .filter(|(key, _)| !served.contains(key))
-            .map(|(_, pod)| *pod)
-            .collect();
+            .map(|(_, pod)| (pod.devices, &pod.needs));
+        let first = left.next();
+        // Two that differ say of any need whether another one is left.
+        let second = left.find(|needs| Some(*needs) != first);
         self.serving.retain(|one| {
-            let is_held_up =
-                left.iter().any(|pod| pod.needs != one.pod.needs || pod.devices != one.pod.devices);
+            let own = (one.pod.devices, &one.pod.needs);
+            let is_held_up = second.is_some()
+                || first.is_some_and(|needs| needs != own)
+                || short.contains(&one.of.namespace);
             let waits = matches!(one.scaling.progress, Progress::Waits | Progress::Unmarked);
             if !is_held_up || !waits {
                 return true;

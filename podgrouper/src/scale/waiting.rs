@@ -1,6 +1,6 @@
 //! A pod that waits for shared GPUs, reduced to what its scaling pod is made of.
 
-use kai_api::names::{condition, reason, resource};
+use kai_api::names::{annotation, condition, reason, resource};
 use kai_api::quantity::Quantity;
 use kai_api::shared_gpu::{Share, SharedGpu, is_whole_limit, read};
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::object::Object;
 use crate::slim::{Kept, Shape};
 use crate::status::{Totals, effective_request};
+use crate::store::Key;
 
 /// The part that is read of pods that wait, and of scaling pods.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +85,8 @@ pub(super) struct Placement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) verdict: Verdict,
+    /// Its `PodGroup`.
+    pub(super) group: Option<Key>,
     /// `metadata.creationTimestamp`, whose text sorts as the times do.
     pub(super) created: String,
     pub(super) share: Share,
@@ -107,6 +110,9 @@ impl Waiting {
         let created = pod.value()["metadata"]["creationTimestamp"].as_str().unwrap_or_default();
         Some(Self {
             verdict: verdict(pod.value()),
+            group: pod
+                .annotation(annotation::POD_GROUP)
+                .map(|name| Key::new(pod.namespace(), name)),
             created: created.to_owned(),
             share,
             devices,

@@ -1,6 +1,6 @@
 //! Rounds as text: what waits and what stands in, what is done out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use kai_api::quantity::Quantity;
@@ -23,11 +23,12 @@ struct World {
     memory: Memory,
     waiting: BTreeMap<Key, Waiting>,
     standing: BTreeMap<String, Standing>,
+    queued: BTreeSet<Key>,
     pods: BTreeMap<String, Object>,
 }
 
 impl World {
-    /// `name share[xdevices] [pool=P] [cpu=N] [said=REASON]`; a share with `Mi` is memory.
+    /// `name share[xdevices] [pool=P] [cpu=N] [group=G] [said=REASON]`; a share with `Mi` is memory.
     fn waits(&mut self, text: &str) -> &mut Self {
         let mut words = text.split_whitespace();
         let (path, share) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -48,6 +49,9 @@ impl World {
                 Some(("pool", pool)) => pod["spec"]["nodeSelector"] = json!({"pool": pool}),
                 Some(("cpu", cpu)) => {
                     pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!(cpu);
+                }
+                Some(("group", group)) => {
+                    pod["metadata"]["annotations"]["pod-group-name"] = json!(group);
                 }
                 Some(("said", "nothing")) => pod["status"]["conditions"] = json!([]),
                 Some(("said", reason)) => pod["status"]["conditions"][0]["reason"] = json!(reason),
@@ -91,6 +95,7 @@ impl World {
         let view = View {
             waiting: &self.waiting,
             standing: &self.standing,
+            queued: &self.queued,
             memory_share: Quantity::from_milli(100),
             now: at(seconds),
         };
@@ -299,4 +304,54 @@ fn scaling_pods_of_kai_are_taken_over() {
     world.put(Object::new(kai));
     world.waits("a 0.5").waits("b 0.5").round(0, "!n-a").round(1, "");
     world.gone("a").gone("b").round(2, "-n-a");
+}
+
+/// A node more gives nothing to whom the queue gives nothing.
+#[test]
+fn who_waits_for_a_queue_needs_no_node() {
+    let mut world = World::default();
+    world.queued.insert(Key::new("n", "full"));
+    world.waits("a 0.5 group=full").waits("b 0.5 group=other pool=b").round(0, "+n-b:1");
+    world.round(1, "!n-b").queued = BTreeSet::from([Key::new("n", "other")]);
+    world.round(2, "-n-b +n-a:1");
+}
+
+/// Pods that each go to nodes of their own make as many classes as they like; what scaling pods take follows from what
+/// they need.
+#[test]
+fn a_namespace_has_as_many_devices_as_its_pods_need_and_one_pod_more() {
+    let mut world = World::default();
+    for pod in 0..200 {
+        world.waits(&format!("p{pod} 0.01x8 pool={pod}"));
+    }
+    world.waits("other/q 0.5");
+    let steps = world.plan(0).steps;
+    let of = |namespace: &str| {
+        steps
+            .iter()
+            .filter(|step| matches!(step, Step::Create { of, .. } if *of.namespace == *namespace))
+            .count()
+    };
+    // The pods of `n` need 16 devices, and the largest has eight.
+    assert_eq!((of("n"), of("other")), (3, 1));
+}
+
+/// Those that were deleted count for a minute, and who finds no room gets it when others have had their turn.
+#[test]
+fn classes_of_a_namespace_take_turns() {
+    let mut world = World::default();
+    for pod in ["a", "b", "c"] {
+        world.waits(&format!("{pod} 0.1 pool={pod}"));
+    }
+    world.round(0, "+n-a:1 +n-c:1").round(1, "!n-a !n-c");
+    assert_eq!(world.plan(2).wake, Some(at(62)));
+    world.gone("a").round(3, "-n-a").round(62, "").round(63, "+n-b:1").round(64, "!n-b");
+    world.waits("d 0.1 pool=d").round(65, "");
+    world.round(600, "-n-c +n-d:1");
+}
+
+/// No node has a hundred devices.
+#[test]
+fn no_scaling_pod_is_made_for_what_no_node_has() {
+    World::default().waits("a 0.001x65").waits("b 0.001x64").round(0, "+n-b:64");
 }
