@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use kai_engine::{Budget, BudgetId, Delta};
 use serde::Deserialize;
 
-use super::{Context, Kind, selector::LabelSelector};
+use super::{
+    Context, Kind,
+    selector::{LabelSelector, NAMED_MAX},
+};
 
 /// The budgets that are there, by `namespace/name`: each one's number, and the full list in which it was seen last.
 #[derive(Debug, Default)]
@@ -33,7 +36,8 @@ impl Budgets {
     pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let version = wire.metadata.resource_version.to_string();
         let selector = wire.spec.selector.as_ref();
-        let Some(selector) = selector.and_then(|one| one.bounded(&mut context.names)) else {
+        let Some(selector) = selector.and_then(|one| one.bounded(&mut context.names, NAMED_MAX))
+        else {
             // Without a selector, and with one that names too much, it is no pod's; with an empty one all pods' of its namespace.
             self.remove(context, &wire.metadata.key());
             return version;

@@ -109,9 +109,9 @@ impl LabelSelector<'_> {
         labels + self.match_expressions.iter().map(Expression::named).sum::<usize>()
     }
 
-    /// Works out what has to hold for labels; none where that names more than is kept.
-    pub(super) fn bounded(&self, names: &mut Names) -> Option<Vec<Requirement>> {
-        (self.named() <= NAMED_MAX).then(|| self.requirements(names))
+    /// Works out what has to hold for labels; none where that names more than may be.
+    pub(super) fn bounded(&self, names: &mut Names, named_max: usize) -> Option<Vec<Requirement>> {
+        (self.named() <= named_max).then(|| self.requirements(names))
     }
 
     /// Works out what has to hold for labels.

@@ -37,6 +37,10 @@ const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 /// The provisioner of classes for which nobody makes volumes.
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
+/// So many labels and values may a claim's selector name: each claim that asks in words of its own is compared with each free
+/// volume of its class.
+const WISHED_NAMES_MAX: usize = 64;
+
 /// Holds what has to be the same of a claim and its volume, and what may not be less.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Form {
@@ -116,6 +120,8 @@ pub(in crate::ingest) struct Volumes {
     open: Open,
     /// Volumes by the claim that they name, or that a bind under way gives them to.
     named: HashMap<Box<str>, BTreeSet<Box<str>>>,
+    /// Claims by the volume that they name.
+    naming: HashMap<Box<str>, BTreeSet<Box<str>>>,
     /// Says where drivers have room for volumes.
     capacities: Capacities,
 }
@@ -124,6 +130,18 @@ impl Volumes {
     /// Tells whether a claim is there and has no volume yet.
     pub(in crate::ingest) fn is_unbound(&self, claim: &str) -> bool {
         self.claims.get(claim).is_some_and(|claim| !claim.is_bound)
+    }
+
+    /// Takes a claim out; says whether it was there.
+    fn forget_claim(&mut self, key: &str) -> bool {
+        let Some(claim) = self.claims.remove(key) else { return false };
+        if let Some(naming) = self.naming.get_mut(&claim.volume) {
+            naming.remove(key);
+            if naming.is_empty() {
+                self.naming.remove(&claim.volume);
+            }
+        }
+        true
     }
 
     /// Forgets what nobody will ask again soon.
@@ -264,7 +282,7 @@ impl Needs {
         // One that names too much selects nothing.
         let nothing = || vec![Requirement { key: Symbol::EMPTY, holds: Holds::In(Vec::new()) }];
         let selector = spec.selector.as_ref().map_or_else(Vec::new, |selector| {
-            selector.bounded(&mut context.names).unwrap_or_else(nothing)
+            selector.bounded(&mut context.names, WISHED_NAMES_MAX).unwrap_or_else(nothing)
         });
         let form = Form {
             class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
@@ -304,6 +322,11 @@ impl Needs {
         } else if claim.selected_node.is_some() {
             capacities.tell(&key);
         }
+        self.volumes.forget_claim(&key);
+        if !claim.volume.is_empty() {
+            let naming = self.volumes.naming.entry(claim.volume.clone()).or_default();
+            naming.insert(key.clone());
+        }
         self.volumes.claims.insert(key, claim);
         meta.resource_version.to_string()
     }
@@ -315,7 +338,7 @@ impl Needs {
         if volumes.capacities.forget(key) | has_own {
             self.offers_changed();
         }
-        if self.volumes.claims.remove(key).is_some() {
+        if self.volumes.forget_claim(key) {
             self.claim_changed(key);
         }
     }
@@ -363,6 +386,7 @@ impl Needs {
         if let Some((claim, _)) = &volume.claim {
             self.claim_changed(claim);
         }
+        self.claims_naming_changed(&meta.name);
         self.volumes.put(&meta.name, volume);
         meta.resource_version.to_string()
     }
@@ -374,6 +398,14 @@ impl Needs {
         }
         for claim in volume.claim.iter().map(|(claim, _)| claim).chain(&volume.given) {
             self.claim_changed(claim);
+        }
+        self.claims_naming_changed(name);
+    }
+
+    /// Has those claims looked at again that name a volume, whether or not it names one of them by now.
+    fn claims_naming_changed(&mut self, volume: &str) {
+        for claim in self.volumes.naming.get(volume).cloned().unwrap_or_default() {
+            self.claim_changed(&claim);
         }
     }
 

@@ -25,6 +25,8 @@ pub(in crate::ingest) struct Counted {
     claims: HashMap<Box<str>, Told>,
     /// Holds what claims ask for, and how many ask for it.
     wishes: BTreeMap<Wish, (DeviceClassId, u32)>,
+    /// Holds the wishes that a free volume meets, in ascending order, where that was found out since it came.
+    met: HashMap<Box<str>, Vec<DeviceClassId>>,
     /// Says who was told to reach volumes.
     reaches: BTreeSet<u32>,
     /// Claims that may have to be told anew, or of other users.
@@ -93,7 +95,7 @@ impl Needs {
     ///
     /// # Cost
     /// In the claims that changed, in the volumes that are reached as those are that came or went, and in all of a storage
-    /// class where a claim asks for something new of it.
+    /// class where a claim asks for something new of it; a volume and a wish are compared once.
     pub(in crate::ingest) fn flush_counted(
         &mut self,
         context: &mut Context,
@@ -124,9 +126,8 @@ impl Needs {
             let (class, is_new) = self.counted.enter(&now.wish, || catalog.lend());
             if is_new {
                 deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
-                let open = &mut self.volumes.open;
-                let reaches: Vec<u32> = open.reaches_of(&now.wish.form.class).collect();
-                open.stale.extend(reaches);
+                self.compare(&now.wish, class, &context.names);
+                self.volumes.open.set_stale(&now.wish.form.class);
             }
             let count = DeviceCount::Exactly(1);
             let request = DeviceRequest { class, count, instead: false, gpu: false, admin: false };
@@ -148,10 +149,26 @@ impl Needs {
         }
         let told = told?;
         let class = self.counted.leave(&told.wish)?;
-        let open = &mut self.volumes.open;
-        let reaches: Vec<u32> = open.reaches_of(&told.wish.form.class).collect();
-        open.stale.extend(reaches);
+        for name in self.volumes.open.of_class(&told.wish.form.class) {
+            if let Some(met) = self.counted.met.get_mut(name) {
+                met.retain(|one| *one != class);
+            }
+        }
+        self.volumes.open.set_stale(&told.wish.form.class);
         Some(class)
+    }
+
+    /// Compares what a claim asks for first with the volumes that the other wishes were compared with.
+    fn compare(&mut self, wish: &Wish, class: DeviceClassId, names: &Names) {
+        for name in self.volumes.open.of_class(&wish.form.class) {
+            if let Some(met) = self.counted.met.get_mut(name)
+                && let Some(volume) = self.volumes.rows.get(name)
+                && wish.is_met_by(volume, names)
+                && let Err(at) = met.binary_search(&class)
+            {
+                met.insert(at, class);
+            }
+        }
     }
 
     /// A claim as it is to be told; none where it is not counted, or no pod uses it.
@@ -165,25 +182,29 @@ impl Needs {
     /// Tells of free volumes that some claim may get, the smallest first, where some came or went.
     fn tell_volumes(&mut self, context: &mut Context) {
         let Context { names, deltas, .. } = context;
+        let Counted { met, wishes, reaches, .. } = &mut self.counted;
+        for name in std::mem::take(&mut self.volumes.open.changed) {
+            met.remove(&name);
+        }
         for reach in std::mem::take(&mut self.volumes.open.stale) {
             let volumes = &self.volumes;
             let mut devices = Vec::new();
             for name in volumes.open.of_reach(reach) {
                 let Some(volume) = volumes.rows.get(name) else { continue };
-                let wishes = self.counted.wishes.iter();
-                let of = wishes.filter(|(wish, _)| wish.is_met_by(volume, names));
-                let mut of: Vec<DeviceClassId> = of.map(|(_, (class, _))| *class).collect();
-                of.sort_unstable();
+                if !met.contains_key(name) {
+                    let of = wishes.iter().filter(|(wish, _)| wish.is_met_by(volume, names));
+                    let mut of: Vec<DeviceClassId> = of.map(|(_, (class, _))| *class).collect();
+                    of.sort_unstable();
+                    met.insert(Box::from(name), of);
+                }
+                let of = &met[name];
                 if !of.is_empty() {
                     let id = SliceDeviceId::new(names.slice_devices.intern(&key_of(name)));
-                    devices.push(SliceDevice::new(id, false, of.into()));
+                    devices.push(SliceDevice::new(id, false, of.clone().into()));
                 }
             }
-            let was_told = if devices.is_empty() {
-                self.counted.reaches.remove(&reach)
-            } else {
-                !self.counted.reaches.insert(reach)
-            };
+            let was_told =
+                if devices.is_empty() { reaches.remove(&reach) } else { !reaches.insert(reach) };
             if was_told || !devices.is_empty() {
                 let key = names.reaches.key(reach);
                 let uid = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, key.as_bytes()).as_u128();

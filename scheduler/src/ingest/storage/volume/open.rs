@@ -10,6 +10,9 @@ use crate::{ingest::selector::selects, names::Names};
 /// In front of the names of claims, devices and sets of nodes that are about volumes; nothing in the API is named so.
 pub(super) const VOLUME: &str = "volume:";
 
+/// So many wishes are remembered: whoever makes claims may make any number.
+const WISHES_MAX: usize = 4096;
+
 /// Holds what has to hold for a node: one of these; none, and every node will do.
 type Terms = Option<Vec<Vec<Requirement>>>;
 
@@ -49,14 +52,17 @@ pub(super) struct Open {
     nodes: BTreeMap<Wish, Terms>,
     /// Says who reaches volumes of which some came or went since they were told.
     pub(super) stale: BTreeSet<u32>,
+    /// Names those that came or went since then.
+    pub(super) changed: BTreeSet<Box<str>>,
 }
 
 impl Open {
     /// A volume comes in, or goes.
     fn list(&mut self, name: &str, volume: &Volume, comes: bool) {
         let Some(reach) = volume.reach.filter(|_| volume.is_open()) else { return };
-        self.nodes.clear();
+        self.nodes.retain(|wish, _| wish.form.class != volume.form.class);
         self.stale.insert(reach);
+        self.changed.insert(Box::from(name));
         let key = (volume.form.bytes, Box::from(name));
         if comes {
             self.reaches.entry(volume.form.class.clone()).or_default().insert(reach);
@@ -69,6 +75,17 @@ impl Open {
     /// Lists who reaches volumes of a class, or did once.
     pub(super) fn reaches_of(&self, class: &str) -> impl Iterator<Item = u32> {
         self.reaches.get(class).into_iter().flatten().copied()
+    }
+
+    /// Has those that reach volumes of a class told anew.
+    pub(super) fn set_stale(&mut self, class: &str) {
+        let reaches: Vec<u32> = self.reaches_of(class).collect();
+        self.stale.extend(reaches);
+    }
+
+    /// The names of the volumes of a class.
+    pub(super) fn of_class(&self, class: &str) -> impl Iterator<Item = &str> {
+        self.reaches_of(class).flat_map(|reach| self.of_reach(reach))
     }
 
     /// The names of the volumes that some nodes reach, the smallest first.
@@ -87,6 +104,9 @@ impl Open {
         names: &Names,
     ) -> &Terms {
         if !self.nodes.contains_key(wish) {
+            if self.nodes.len() >= WISHES_MAX {
+                self.nodes.clear();
+            }
             let does = |name: &str| rows.get(name).filter(|one| wish.is_met_by(one, names));
             let of_reach = |reach: u32| self.of_reach(reach).find_map(does);
             let found: Vec<&Volume> =
@@ -140,8 +160,7 @@ impl Volumes {
         if let Some(name) = meant.filter(|name| self.rows.get(*name).is_some_and(Volume::is_open)) {
             return Some(Box::from(name));
         }
-        let reaches = self.open.reaches_of(&claim.wish.form.class);
-        let all = reaches.flat_map(|reach| self.open.of_reach(reach));
+        let all = self.open.of_class(&claim.wish.form.class);
         let all = all.filter_map(|name| Some((name, self.rows.get(name)?)));
         let does = |volume: &Volume| on_node(volume) && claim.wish.is_met_by(volume, names);
         all.filter(|(_, volume)| does(volume)).min_by_key(size).map(|(name, _)| Box::from(name))
