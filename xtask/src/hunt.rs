@@ -29,7 +29,15 @@ pub(crate) struct Arguments {
 }
 
 /// Packages whose properties are drawn from `PROPTEST_RNG_SEED`; of the last, spoilt inputs alone.
-const PACKAGES: &[&str] = &["kai-sim", "kai-engine", "kai-podgrouper", "kai-api", "kai-tests"];
+const PACKAGES: &[&str] = &[
+    "kai-sim",
+    "kai-engine",
+    "kai-scheduler",
+    "kai-podgrouper",
+    "kai-daemon",
+    "kai-api",
+    "kai-tests",
+];
 
 /// Simulated clusters of a round.
 const SIMULATIONS: &str = "20";
@@ -113,4 +121,31 @@ fn simulate(seed: u64) -> Result<Option<String>> {
 /// Draws a seed: the standard library's hash tables start from randomness of the system.
 fn draw() -> u64 {
     RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::PACKAGES;
+    use crate::repository;
+
+    /// A property that is in no round is tried with the same cases for ever.
+    #[test]
+    fn every_crate_with_properties_is_in_each_round() {
+        let files = repository::files().expect("the repository can be read");
+        let draws = |file: &&repository::File| {
+            let is_rust =
+                std::path::Path::new(&file.path).extension().is_some_and(|one| one == "rs");
+            is_rust && file.text.as_ref().is_some_and(|text| text.contains("proptest::"))
+        };
+        let crates = files.iter().filter(draws).filter_map(|file| file.path.split('/').next());
+        let crates: BTreeSet<String> = crates
+            .filter(|folder| *folder != "xtask")
+            .map(|folder| format!("kai-{folder}"))
+            .collect();
+        let hunted: BTreeSet<String> =
+            PACKAGES.iter().map(|package| (*package).to_owned()).collect();
+        assert_eq!(crates, hunted);
+    }
 }
