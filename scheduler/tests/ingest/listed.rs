@@ -8,7 +8,7 @@ use kai_scheduler::{
     ingest::{Ingest, Kind},
     names::Number,
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::Value;
 
 use super::{Case, advance, cases, ingest, kind, spoken::Spoken, text::line};
@@ -266,6 +266,44 @@ fn objects(case: &Case) -> Vec<Value> {
     objects
 }
 
+/// Lets things happen to objects, and compares what was told with what a full list would tell.
+fn check(case: &Case, objects: &[Value], history: Vec<Happens>) -> Result<(), TestCaseError> {
+    let mut world = World::new(case);
+    for what in history {
+        world.happens(what, objects);
+    }
+    for kind in std::mem::take(&mut world.unheard) {
+        world.list(kind);
+    }
+    world.round();
+    let mut fresh = World::new(case);
+    fresh.objects.clone_from(&world.objects);
+    for kind in Kind::ALL {
+        fresh.list(kind);
+    }
+    fresh.round();
+    if !case.remembers {
+        prop_assert_eq!(world.says(), fresh.says());
+    }
+    prop_assert!(world.labels().is_superset(&fresh.labels()));
+    // What is gone leaves nothing behind (L8).
+    world.objects.clear();
+    for kind in Kind::ALL {
+        world.list(kind);
+    }
+    world.round();
+    prop_assert_eq!(world.says(), World::new(case).says());
+    prop_assert_eq!(world.kept(), World::new(case).kept());
+    Ok(())
+}
+
+/// As many cases as in any property, so many times.
+fn runner(times: u32) -> TestRunner {
+    let usual = ProptestConfig::default();
+    let cases = usual.cases.saturating_mul(times);
+    TestRunner::new(ProptestConfig { failure_persistence: None, cases, ..usual })
+}
+
 #[test]
 fn what_was_told_is_what_a_full_list_would_tell() {
     for (file, case) in cases() {
@@ -274,41 +312,53 @@ fn what_was_told_is_what_a_full_list_would_tell() {
             continue;
         }
         let histories = proptest::collection::vec(happens(), 0..60);
-        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-            failure_persistence: None,
-            ..ProptestConfig::default()
-        });
-        let checked = runner.run(&histories, |history| {
-            let mut world = World::new(&case);
-            for what in history {
-                world.happens(what, &objects);
-            }
-            for kind in std::mem::take(&mut world.unheard) {
-                world.list(kind);
-            }
-            world.round();
-            let mut fresh = World::new(&case);
-            fresh.objects.clone_from(&world.objects);
-            for kind in Kind::ALL {
-                fresh.list(kind);
-            }
-            fresh.round();
-            if !case.remembers {
-                prop_assert_eq!(world.says(), fresh.says());
-            }
-            prop_assert!(world.labels().is_superset(&fresh.labels()));
-            // What is gone leaves nothing behind (L8).
-            world.objects.clear();
-            for kind in Kind::ALL {
-                world.list(kind);
-            }
-            world.round();
-            prop_assert_eq!(world.says(), World::new(&case).says());
-            prop_assert_eq!(world.kept(), World::new(&case).kept());
-            Ok(())
-        });
+        let checked = runner(1).run(&histories, |history| check(&case, &objects, history));
         if let Err(error) = checked {
             panic!("{file}: {error}");
         }
+    }
+}
+
+/// The objects of a file with other UIDs than those of any other file.
+fn apart(objects: &[Value]) -> Vec<Value> {
+    fn set_apart(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    match value {
+                        Value::String(uid) if key == "uid" => {
+                            *uid = match uid.strip_prefix("00000000-") {
+                                Some(rest) => format!("00000001-{rest}"),
+                                None => format!("other-{uid}"),
+                            }
+                        }
+                        _ => set_apart(value),
+                    }
+                }
+            }
+            Value::Array(all) => all.iter_mut().for_each(set_apart),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut objects = objects.to_vec();
+    objects.iter_mut().for_each(set_apart);
+    objects
+}
+
+/// Objects of two files meet, whose authors did not think of each other.
+#[test]
+fn so_it_is_where_the_objects_of_two_files_meet() {
+    let mut files = cases();
+    files.retain(|(_, case)| !case.remembers && !objects(case).is_empty());
+    let number = || 0..files.len();
+    let histories = (number(), number(), proptest::collection::vec(happens(), 0..80));
+    let checked = runner(16).run(&histories, |(one, other, history)| {
+        let [(of_one, case), (of_other, beside)] = [&files[one], &files[other]];
+        let both = [objects(case), apart(&objects(beside))].concat();
+        check(case, &both, history)
+            .map_err(|error| TestCaseError::fail(format!("{of_one}, {of_other}: {error}")))
+    });
+    if let Err(error) = checked {
+        panic!("{error}");
     }
 }

@@ -303,7 +303,7 @@ fn pod_text(pod: &Pod, names: &Spoken<'_>) -> String {
         let _ = write!(text, " overhead={}", amounts(&pod.shape.overhead, names));
     }
     if pod.shape.gpu != GpuRequest::None {
-        let _ = write!(text, " gpu={:?}", pod.shape.gpu);
+        let _ = write!(text, " gpu={}", gpu_text(&pod.shape.gpu, names));
     }
     if pod.rank != kai_engine::PodRank::default() {
         let _ = write!(text, " rank={:?}", pod.rank);
@@ -333,6 +333,19 @@ fn pod_text(pod: &Pod, names: &Spoken<'_>) -> String {
         let _ = write!(text, " label={}={}", names.text(*key), names.text(*value));
     }
     text
+}
+
+fn gpu_text(gpu: &GpuRequest, names: &Spoken<'_>) -> String {
+    let (what, profiles) = match gpu {
+        GpuRequest::Mig(profiles) => ("Mig", profiles),
+        GpuRequest::LegacyMig(profiles) => ("LegacyMig", profiles),
+        GpuRequest::None
+        | GpuRequest::Whole(_)
+        | GpuRequest::Fraction { .. }
+        | GpuRequest::Memory { .. } => return format!("{gpu:?}"),
+    };
+    let each = profiles.iter().map(|(lane, count)| format!("{}:{count}", names.lane_name(*lane)));
+    format!("{what}({})", each.collect::<Vec<_>>().join(","))
 }
 
 fn alignment_text(shape: &Shape, names: &Spoken<'_>) -> String {
