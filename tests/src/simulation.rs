@@ -18,6 +18,8 @@ mod holders;
 mod judge;
 mod link;
 mod load;
+mod mixed;
+mod neighbours;
 mod node_faults;
 mod parts;
 mod promises;
@@ -73,6 +75,8 @@ pub struct Settings {
     pub one_fault_in: u64,
     /// All that goes wrong; none: whatever the seed says.
     pub only: Option<Vec<Happened>>,
+    /// True if Jobs are of more kinds: elastic, apart, together, with volumes.
+    pub is_mixed: bool,
     /// True if two schedulers of one name run, whose clocks are apart, and answers come late for minutes.
     pub has_two_leaders: bool,
     /// File in which each write becomes a line.

@@ -24,6 +24,7 @@ fn settings(seed: u64, has_faults: bool) -> Settings {
         has_faults,
         one_fault_in: 1,
         only: None,
+        is_mixed: false,
         has_two_leaders: false,
         trace: None,
     }
@@ -74,6 +75,8 @@ fn two_runs_of_an_hour_are_one_history() {
 const SEEDS: std::ops::Range<u64> = 100..400;
 /// One in so many of them has two leaders.
 const TWO_LEADERS_IN: u64 = 10;
+/// One in so many of them has Jobs of more kinds.
+const MIXED_IN: u64 = 2;
 
 #[test]
 fn no_seed_breaks_a_promise() {
@@ -86,7 +89,9 @@ fn no_seed_breaks_a_promise() {
         {
             let has_two_leaders = seed.is_multiple_of(TWO_LEADERS_IN);
             let length = Duration::from_mins(if has_two_leaders { 12 } else { 6 });
-            let report = run(Settings { length, has_two_leaders, ..settings(seed, true) });
+            let is_mixed = seed.is_multiple_of(MIXED_IN);
+            let report =
+                run(Settings { length, is_mixed, has_two_leaders, ..settings(seed, true) });
             let findings = match report {
                 Ok(report) => report.findings,
                 Err(error) => vec![format!("{error:#}")],

@@ -43,6 +43,9 @@ struct Arguments {
     /// Two schedulers run, whose clocks are apart, and answers come late for minutes
     #[arg(long)]
     two_leaders: bool,
+    /// Jobs are of more kinds: elastic, apart, together, with volumes
+    #[arg(long)]
+    mixed: bool,
     /// Nothing goes wrong
     #[arg(long)]
     without_faults: bool,
@@ -92,6 +95,7 @@ fn main() -> Result<()> {
             one_fault_in: arguments.one_fault_in,
             has_faults: !arguments.without_faults,
             only: None,
+            is_mixed: arguments.mixed,
             has_two_leaders: arguments.two_leaders,
             trace: arguments.trace.clone(),
         };

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::promises::Told;
+use super::{mixed, promises::Told};
 use crate::observer::Observed;
 
 /// Kinds that are written for ever: nobody waits for them to rest.
@@ -163,7 +163,7 @@ impl Judge {
             let limits = container.resources.as_ref()?.limits.as_ref()?;
             limits.get(GPU)?.0.parse::<i64>().ok()
         };
-        let share = pod.annotations().get("gpu-fraction").and_then(|share| hundredths(share));
+        let share = mixed::hundredths_of(pod.annotations());
         let whole = spec.containers.iter().filter_map(of).sum::<i64>();
         let milli = 1000 * whole + 10 * share.unwrap_or_default();
         if self.held.insert(uid, (milli, queue.clone())).is_some() {
@@ -282,17 +282,6 @@ impl Judge {
     /// Promises that were broken, in the order seen.
     pub(super) fn findings(&self) -> Vec<String> {
         self.findings.clone()
-    }
-}
-
-/// Hundredths in a share such as `0.25` or `0.5`.
-fn hundredths(share: &str) -> Option<i64> {
-    let digits = share.strip_prefix("0.")?;
-    let number: i64 = digits.parse().ok()?;
-    match digits.len() {
-        1 => Some(10 * number),
-        2 => Some(number),
-        _ => None,
     }
 }
 

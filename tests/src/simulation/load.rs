@@ -19,7 +19,10 @@ use kube::{
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::Settings;
+use super::{
+    Settings,
+    mixed::{self, Size},
+};
 
 /// Half of what users do is to submit a Job.
 const MOVES: u64 = 20;
@@ -49,6 +52,7 @@ pub(super) struct Users {
     nodes: u32,
     pods: u64,
     run: Duration,
+    is_mixed: bool,
     jobs: u64,
     /// Jobs for which an empty cluster has room.
     fitting: BTreeSet<String>,
@@ -65,6 +69,7 @@ impl Users {
             nodes: settings.nodes,
             pods: settings.pods,
             run: settings.run,
+            is_mixed: settings.is_mixed,
             jobs: 0,
             fitting: BTreeSet::new(),
             suspended: BTreeSet::new(),
@@ -73,6 +78,9 @@ impl Users {
 
     /// Makes the queues.
     pub(super) async fn prepare(&mut self) -> Result<()> {
+        if self.is_mixed {
+            mixed::prepare(&self.client).await?;
+        }
         let api = self.queues();
         let uppers = (0..QUEUES / QUEUES_OF_UPPER).map(|number| {
             let quota = self.quota() * u64::from(QUEUES_OF_UPPER);
@@ -84,9 +92,9 @@ impl Users {
             let limit = if number == 0 { limit } else { -1 };
             (format!("team-{number}"), Some(upper), self.quota(), limit)
         });
-        for (name, upper, quota, limit) in uppers.chain(leaves) {
+        for (number, (name, upper, quota, limit)) in (0..).zip(uppers.chain(leaves)) {
             let none = json!({"quota": -1, "limit": -1, "overQuotaWeight": 1});
-            let queue = serde_json::from_value(json!({
+            let mut queue = json!({
                 "apiVersion": "scheduling.run.ai/v2",
                 "kind": "Queue",
                 "metadata": {"name": name},
@@ -94,8 +102,11 @@ impl Users {
                     "gpu": {"quota": quota, "limit": limit, "overQuotaWeight": 1},
                     "cpu": none, "memory": none,
                 }},
-            }))?;
-            api.create(&PostParams::default(), &queue).await?;
+            });
+            if self.is_mixed {
+                mixed::let_run(&mut queue["spec"], number);
+            }
+            api.create(&PostParams::default(), &serde_json::from_value(queue)?).await?;
         }
         self.bring_foreign().await
     }
@@ -263,6 +274,13 @@ impl Users {
             let node = format!("node-{}", 1 + self.draw.below(u64::from(self.nodes)));
             job["spec"]["template"]["spec"]["nodeSelector"] =
                 json!({"kubernetes.io/hostname": node});
+        }
+        if self.is_mixed {
+            let (nodes, gpus_of_node) = (u64::from(self.nodes), u64::from(GPUS_OF_NODE));
+            let size = Size { pods, gpus, nodes, gpus_of_node };
+            if !mixed::mix(&mut job, &mut self.draw, size) {
+                self.fitting.remove(&format!("job-{number}"));
+            }
         }
         self.jobs().create(&PostParams::default(), &serde_json::from_value(job)?).await?;
         Ok(())

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Happened, Settings, admission, definitions::Definitions, holders::Holders, link::Link,
-    node_faults::NodeFaults, weather::Weather,
+    mixed::RACK_NODES, node_faults::NodeFaults, weather::Weather,
 };
 use crate::live::{Place, create_runtime_class};
 
@@ -114,7 +114,7 @@ impl Parts {
         create_runtime_class(admin.clone()).await?;
         let groups = nodes::group::parse(&format!("{}xH100:8", settings.nodes))?;
         let options = nodes::Options {
-            specs: nodes::group::expand(&groups, 8),
+            specs: nodes::group::expand(&groups, if settings.is_mixed { RACK_NODES } else { 8 }),
             seed: settings.seed,
             is_reachable: false,
             ..nodes::Options::default()
@@ -125,7 +125,8 @@ impl Parts {
         // Kubelets and operators run until the runtime ends.
         drop(Nodes::new(options).start(calm("kubelets").client(admin.clone())).await?);
         let admitted = admission::client(admin.clone(), seed.split(4), &weather);
-        let core = Choice::Named(vec!["core"]);
+        let core = if settings.is_mixed { vec!["core", "storage"] } else { vec!["core"] };
+        let core = Choice::Named(core);
         drop(operators::start(calm("operators").client(admitted), &core, 1).await?);
         let users = calm("users").client(admin.clone());
         let mut programs = vec![Program::Scheduler, Program::Podgrouper];

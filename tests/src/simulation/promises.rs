@@ -15,7 +15,7 @@ use kube::ResourceExt;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::load::NOTE;
+use super::{load::NOTE, neighbours::Neighbours};
 
 /// Priority classes whose work is never evicted for others.
 const PROTECTED: &[&str] = &["build", "inference"];
@@ -39,6 +39,7 @@ struct Waiting {
 pub(super) struct Told {
     labels: BTreeMap<String, BTreeMap<String, String>>,
     classes: BTreeMap<String, String>,
+    neighbours: Neighbours,
     /// UIDs of pods that are bound.
     bound: BTreeSet<String>,
     /// UIDs of pods that were told to go.
@@ -129,7 +130,8 @@ impl Told {
             let is_told = why.is_some_and(|why| !why.is_empty());
             self.waiting.insert(uid.clone(), Waiting { name, group, is_told });
         }
-        let mut wrong = Vec::new();
+        let mut wrong: Vec<String> =
+            self.neighbours.pod(pod, change, &self.labels).into_iter().collect();
         if let Some(node) = &spec.node_name {
             self.waiting.remove(&uid);
             if self.bound.insert(uid.clone()) {

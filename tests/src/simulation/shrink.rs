@@ -25,6 +25,9 @@ pub struct Kept {
     /// Two schedulers run, whose clocks are apart, and answers come late.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub two_leaders: bool,
+    /// Jobs are of more kinds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mixed: bool,
     /// All that goes wrong.
     pub faults: Vec<Happened>,
 }
@@ -41,6 +44,7 @@ impl Kept {
             has_faults: true,
             one_fault_in: 1,
             only: Some(self.faults.clone()),
+            is_mixed: self.mixed,
             has_two_leaders: self.two_leaders,
             trace: None,
         }
@@ -61,6 +65,7 @@ pub fn shrink(settings: &Settings, report: &Report, mut runs: u32) -> Result<Kep
         pods: settings.pods,
         run_seconds: settings.run.as_secs(),
         two_leaders: settings.has_two_leaders,
+        mixed: settings.is_mixed,
         faults: report.faults.clone(),
     };
     let mut parts = 2;
