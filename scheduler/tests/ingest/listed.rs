@@ -325,14 +325,15 @@ fn apart(objects: &[Value]) -> Vec<Value> {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    match value {
-                        Value::String(uid) if key == "uid" => {
-                            *uid = match uid.strip_prefix("00000000-") {
-                                Some(rest) => format!("00000001-{rest}"),
-                                None => format!("other-{uid}"),
-                            }
-                        }
-                        _ => set_apart(value),
+                    if key == "uid"
+                        && let Value::String(uid) = value
+                    {
+                        *uid = match uid.strip_prefix("00000000-") {
+                            Some(rest) => format!("00000001-{rest}"),
+                            None => format!("other-{uid}"),
+                        };
+                    } else {
+                        set_apart(value);
                     }
                 }
             }
