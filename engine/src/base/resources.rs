@@ -61,6 +61,9 @@ pub enum LaneKind {
     Gpu,
 }
 
+/// Lanes that are looked through one after the other, which is the fastest way where they are few.
+const SCANNED_MAX: usize = 8;
+
 /// Amounts on a few lanes: a list sorted by lane, without zeros.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Resources(Vec<(Lane, i64)>);
@@ -68,16 +71,24 @@ pub struct Resources(Vec<(Lane, i64)>);
 impl Resources {
     /// The amount on `lane`, 0 where none is given.
     pub fn amount(&self, lane: Lane) -> i64 {
+        if self.0.len() > SCANNED_MAX {
+            return self.0.binary_search_by_key(&lane, |(at, _)| *at).map_or(0, |at| self.0[at].1);
+        }
         self.0.iter().find(|(at, _)| *at == lane).map_or(0, |(_, amount)| *amount)
     }
 
     /// Adds to the amount on `lane`.
     pub fn add(&mut self, lane: Lane, amount: i64) {
         match self.0.binary_search_by_key(&lane, |(at, _)| *at) {
-            Ok(at) => self.0[at].1 += amount,
+            Ok(at) => {
+                self.0[at].1 += amount;
+                if self.0[at].1 == 0 {
+                    self.0.remove(at);
+                }
+            }
+            Err(_) if amount == 0 => {}
             Err(at) => self.0.insert(at, (lane, amount)),
         }
-        self.0.retain(|(_, amount)| *amount != 0);
     }
 
     /// Every lane with an amount, ascending.

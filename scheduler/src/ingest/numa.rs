@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{
     Context, Delta, Kind, pod,
-    request::{Amount, Amounts, Container, add, amounts, raise},
+    request::{Amount, Amounts, Container, Initial, add, amounts, is_overlong, raise},
 };
 use crate::{
     names::{Names, Number},
@@ -183,6 +183,10 @@ impl Zones {
         init_containers: &[Container<'_>],
     ) -> Option<Box<Alignment>> {
         self.wanted.as_ref()?;
+        let named = containers.iter().chain(init_containers);
+        if is_overlong(named.map(|container| &container.resources.requests)) {
+            return None;
+        }
         let mut ask = |container: &Container<'_>| -> Resources {
             let request = amounts(context, &container.resources.requests);
             let aligned = |lane: Lane, amount: i64| match lane {
@@ -193,18 +197,16 @@ impl Zones {
             request.iter().filter(|(lane, amount)| *amount > 0 && aligned(*lane, *amount)).collect()
         };
         let mut alignment = Alignment::default();
-        let (mut sidecars, mut peak) = (Resources::default(), Resources::default());
+        let mut initial = Initial::default();
         for container in init_containers {
-            let mut own = ask(container);
-            if &*container.restart_policy == "Always" {
-                add(&mut sidecars, &own);
-                alignment.concurrent.push(own);
-            } else {
-                alignment.serial.push(own.clone());
-                add(&mut own, &sidecars);
-                raise(&mut peak, &own);
-            }
+            let own = ask(container);
+            let is_sidecar = &*container.restart_policy == "Always";
+            initial.begin(&own, is_sidecar);
+            let of_its_kind =
+                if is_sidecar { &mut alignment.concurrent } else { &mut alignment.serial };
+            of_its_kind.push(own);
         }
+        let (sidecars, peak) = initial.end();
         alignment.pod = sidecars;
         for container in containers {
             let own = ask(container);

@@ -30,6 +30,8 @@ const AMOUNT_MAX: i64 = 1 << 46;
 const SUMMED_MAX: i64 = 1 << 43;
 /// An object with more resources than this is cut: the bound keeps a hostile object cheap.
 const NAMES_MAX: usize = 256;
+/// So many resources beside the usual ones may all containers of a pod name together.
+const POD_NAMES_MAX: usize = 512;
 /// Says what is kept of every object, however many resources it names.
 const ALWAYS_KEPT: [&str; 5] =
     [resource::CPU, resource::MEMORY, resource::PODS, resource::NVIDIA_GPU, resource::AMD_GPU];
@@ -234,21 +236,17 @@ impl<'a> Asking<'_, 'a> {
     /// # Source
     /// docs/behaviour.md 2.2, and KEP-2837 for requests of the pod as a whole.
     pub(super) fn request(&self, context: &mut Context) -> Resources {
+        let is_overlong = is_overlong(self.all());
         let mut running = Resources::default();
         for container in self.containers {
-            add(&mut running, &self.of(context, container));
+            add(&mut running, &self.of(context, container, is_overlong));
         }
-        let mut sidecars = Resources::default();
-        let mut peak = Resources::default();
+        let mut initial = Initial::default();
         for container in self.init_containers {
-            let mut own = self.of(context, container);
-            if &*container.restart_policy == "Always" {
-                add(&mut sidecars, &own);
-            } else {
-                add(&mut own, &sidecars);
-                raise(&mut peak, &own);
-            }
+            let own = self.of(context, container, is_overlong);
+            initial.begin(&own, &*container.restart_policy == "Always");
         }
+        let (sidecars, peak) = initial.end();
         add(&mut running, &sidecars);
         raise(&mut running, &peak);
         for (lane, amount) in amounts(context, self.pod).iter() {
@@ -263,8 +261,12 @@ impl<'a> Asking<'_, 'a> {
     ///
     /// # Source
     /// KEP-1287, "Scheduler and API server interaction".
-    fn of(&self, context: &mut Context, container: &Container<'a>) -> Resources {
-        let mut own = amounts(context, &container.resources.requests);
+    fn of(&self, context: &mut Context, container: &Container<'a>, is_overlong: bool) -> Resources {
+        let mut own = if is_overlong {
+            kept(context, &container.resources.requests)
+        } else {
+            amounts(context, &container.resources.requests)
+        };
         let mut statuses = self.given.into_iter().flatten();
         let status = statuses.find(|status| *status.name == *container.name);
         let Some(status) = status else { return own };
@@ -294,6 +296,11 @@ impl<'a> Asking<'_, 'a> {
                 "a container asks for more than {NAMES_MAX} resources, which is more than are counted: ask for fewer"
             ));
         }
+        if is_overlong(self.all()) {
+            return Some(format!(
+                "its containers ask for more than {POD_NAMES_MAX} resources, which is more than are counted: ask for fewer"
+            ));
+        }
         let mut names = self.all().flat_map(Amounts::iter).map(|(name, _)| name);
         names.find(|name| !context.names.counts(name)).map(|name| {
             format!(
@@ -302,6 +309,59 @@ impl<'a> Asking<'_, 'a> {
             )
         })
     }
+}
+
+/// Init containers, one after the other, with the sidecars that run beside them.
+#[derive(Debug, Default)]
+pub(super) struct Initial {
+    /// All sidecars so far.
+    sidecars: Resources,
+    /// The most of those that ran beside the same sidecars: these are added once, however many there are.
+    alone: Resources,
+    /// The most that ran at a time before the last sidecar.
+    peak: Resources,
+}
+
+impl Initial {
+    /// Another one begins.
+    pub(super) fn begin(&mut self, own: &Resources, is_sidecar: bool) {
+        if !is_sidecar {
+            raise(&mut self.alone, own);
+            return;
+        }
+        if self.alone.iter().next().is_some() {
+            self.close();
+        }
+        add(&mut self.sidecars, own);
+    }
+
+    fn close(&mut self) {
+        let mut together = std::mem::take(&mut self.alone);
+        add(&mut together, &self.sidecars);
+        raise(&mut self.peak, &together);
+    }
+
+    /// All sidecars, and the most that ran at a time; sidecars alone are never more than run with the containers.
+    pub(super) fn end(mut self) -> (Resources, Resources) {
+        self.close();
+        (self.sidecars, self.peak)
+    }
+}
+
+fn is_always_kept(name: &str) -> bool {
+    ALWAYS_KEPT.contains(&name) || name.starts_with(resource::MIG_PREFIX)
+}
+
+/// Tells whether a pod names more resources than are counted, once for each container.
+pub(super) fn is_overlong<'w, 'a: 'w>(all: impl Iterator<Item = &'w Amounts<'a>>) -> bool {
+    let mut names = all.flat_map(Amounts::iter).filter(|(name, _)| !ALWAYS_KEPT.contains(name));
+    names.nth(POD_NAMES_MAX).is_some()
+}
+
+/// The amounts that count however many resources a pod names.
+fn kept(context: &mut Context, all: &Amounts<'_>) -> Resources {
+    let entries = all.entries.iter().filter(|(name, _)| is_always_kept(name)).cloned().collect();
+    amounts(context, &Amounts { entries, is_cut: all.is_cut })
 }
 
 fn is_summed(lane: Lane) -> bool {
@@ -344,5 +404,55 @@ pub(super) fn raise(most: &mut Resources, other: &Resources) {
     for (lane, amount) in other.iter() {
         let now = most.amount(lane);
         most.add(lane, (amount - now).max(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum as Kubernetes describes it: each init container with all sidecars before it.
+    fn one_by_one(containers: &[(Vec<i64>, bool)]) -> (Resources, Resources) {
+        let (mut sidecars, mut peak) = (Resources::default(), Resources::default());
+        for (amounts, is_sidecar) in containers {
+            let mut own = request(amounts);
+            if *is_sidecar {
+                add(&mut sidecars, &own);
+            } else {
+                add(&mut own, &sidecars);
+                raise(&mut peak, &own);
+            }
+        }
+        (sidecars, peak)
+    }
+
+    fn request(amounts: &[i64]) -> Resources {
+        let lanes = (0..).map(Lane::new);
+        lanes.zip(amounts).map(|(lane, amount)| (lane, *amount)).collect()
+    }
+
+    /// Each history of three init containers with few amounts on two lanes gives the same as one by one.
+    #[test]
+    fn init_containers_are_summed_as_one_by_one() {
+        let containers: Vec<(Vec<i64>, bool)> =
+            (0..18).map(|number| (vec![number % 3, number / 3 % 3 * 5], number >= 9)).collect();
+        for one in &containers {
+            for two in &containers {
+                for three in &containers {
+                    let all = [one.clone(), two.clone(), three.clone(), two.clone()];
+                    let mut initial = Initial::default();
+                    for (amounts, is_sidecar) in &all {
+                        initial.begin(&request(amounts), *is_sidecar);
+                    }
+                    let (sidecars, mut peak) = initial.end();
+                    let (expected, mut most) = one_by_one(&all);
+                    assert_eq!(sidecars, expected, "{all:?}");
+                    // What runs then has the sidecars in it, too.
+                    raise(&mut peak, &sidecars);
+                    raise(&mut most, &expected);
+                    assert_eq!(peak, most, "{all:?}");
+                }
+            }
+        }
     }
 }

@@ -187,6 +187,14 @@ fn gpus_are_counted_whatever_else_a_pod_names() {
     let cut = "gpu=Whole(8) missing=request:a container asks for more than 256 resources, which is \
                more than are counted: ask for fewer";
     check_many(vec![pod_that_asks(1, &named(0, 260, "1"))], &[cut]);
+    // Many containers name many together; what queues are there for counts, and none of the others.
+    let mut many = pod_that_asks(1, &named(0, 8, "1"));
+    let container =
+        |at: u32| json!({ "name": "c", "resources": { "requests": named(250 * at, 250, "1") } });
+    many["spec"]["initContainers"] = (0..3).map(container).collect();
+    let overlong = "gpu=Whole(8) missing=request:its containers ask for more than 512 resources, which is \
+                    more than are counted: ask for fewer";
+    check_many(vec![many], &[overlong]);
     let pods = (0..17).map(|pod| pod_that_asks(pod, &named(pod * 250, 250, "1"))).collect();
     let unknown = "gpu=Whole(8) missing=request:resource a.example/4096 is on no node, and pods ask \
                    for too many such resources to count it: ask for one that a node has";
