@@ -82,6 +82,21 @@ impl Totals {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Tells whether a resource is one that counts however many there are.
+    pub(crate) fn is_main(name: &str) -> bool {
+        MAIN.contains(&name)
+    }
+
+    /// Leaves what counts however many there are, and instances of GPUs.
+    pub(crate) fn of_devices(mut self) -> Self {
+        self.0.retain(|name, _| Self::is_main(name) || name.starts_with(resource::MIG_PREFIX));
+        self
+    }
+
     /// Without resources of which there is nothing.
     pub(crate) fn without_zeros(mut self) -> Self {
         self.0.retain(|_, amount| !amount.is_zero());
@@ -90,11 +105,10 @@ impl Totals {
 
     /// Leaves of very many resources as many as a status has room for: what queues are there for, and the first others.
     fn shown(&self) -> impl Iterator<Item = (&String, &Quantity)> {
-        let is_main = |name: &str| MAIN.contains(&name);
         let mut others = 0;
         self.0.iter().filter(move |(name, _)| {
-            others += usize::from(!is_main(name));
-            is_main(name) || others <= SHOWN_MAX
+            others += usize::from(!Self::is_main(name));
+            Self::is_main(name) || others <= SHOWN_MAX
         })
     }
 

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use kai_api::names::{annotation, resource, value};
 use kai_api::quantity::Quantity;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::totals::{Totals, times};
 
 /// So many claims of a pod are looked up; one of this scheduler with more waits.
 const CLAIMS_MAX: usize = 256;
+
+/// So many resources beside the usual ones may all containers of a pod name together; one of this scheduler with more waits.
+const POD_NAMES_MAX: usize = 512;
 
 /// Part of a device by memory, which only the node's device can turn into a fraction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -125,22 +128,32 @@ pub(crate) fn effective_request(spec: &Value) -> Totals {
 
 fn request(spec: &Value, given: &Given<'_>) -> Totals {
     let rows = |key: &str| spec[key].as_array().map_or(&[][..], Vec::as_slice);
-    let mut sidecars = Totals::default();
-    let mut peak = Totals::default();
-    for container in rows("initContainers") {
+    let is_overlong = is_overlong(rows("initContainers").iter().chain(rows("containers")));
+    let requests = |container: &Value| {
         let own = given.requests(container);
+        if is_overlong { own.of_devices() } else { own }
+    };
+    let (mut sidecars, mut peak) = (Totals::default(), Totals::default());
+    // The most of those that run beside the same sidecars: these are added once, however many there are.
+    let mut alone = Totals::default();
+    for container in rows("initContainers") {
+        let own = requests(container);
         if container["restartPolicy"] == "Always" {
+            let mut together = std::mem::take(&mut alone);
+            if !together.is_empty() {
+                together.add(&sidecars);
+                peak.raise(&together);
+            }
             sidecars.add(&own);
-            peak.raise(&sidecars);
         } else {
-            let mut at_start = sidecars.clone();
-            at_start.add(&own);
-            peak.raise(&at_start);
+            alone.raise(&own);
         }
     }
+    alone.add(&sidecars);
+    peak.raise(&alone);
     let mut total = sidecars;
     for container in rows("containers") {
-        total.add(&given.requests(container));
+        total.add(&requests(container));
     }
     total.raise(&peak);
     for (name, amount) in Totals::from_value(&spec["resources"]["requests"]).iter() {
@@ -150,10 +163,19 @@ fn request(spec: &Value, given: &Given<'_>) -> Totals {
     total.without_zeros()
 }
 
+/// Tells whether the containers of a pod name more resources than are counted, as the scheduler has it: of such a pod what
+/// queues are there for counts, and instances of GPUs.
+fn is_overlong<'v>(containers: impl Iterator<Item = &'v Value>) -> bool {
+    let requests = containers.filter_map(|one| one["resources"]["requests"].as_object());
+    let mut names = requests.flat_map(Map::keys).filter(|name| !Totals::is_main(name));
+    names.nth(POD_NAMES_MAX).is_some()
+}
+
 /// Holds what the kubelet of a pod has given its containers, which differs from what they ask for while they are resized.
 #[derive(Default)]
 struct Given<'a> {
-    statuses: Vec<&'a Value>,
+    /// By the name of the container, where they say what it was given.
+    statuses: HashMap<&'a str, &'a Value>,
     /// It will never give what they ask for.
     is_infeasible: bool,
 }
@@ -163,8 +185,10 @@ impl<'a> Given<'a> {
         let rows = |key: &str| status[key].as_array().into_iter().flatten();
         let is_infeasible =
             |row: &Value| row["type"] == "PodResizePending" && row["reason"] == "Infeasible";
+        let all = rows("initContainerStatuses").chain(rows("containerStatuses"));
+        let said = all.filter(|status| status["resources"].is_object());
         Self {
-            statuses: rows("containerStatuses").chain(rows("initContainerStatuses")).collect(),
+            statuses: said.filter_map(|one| Some((one["name"].as_str()?, one))).collect(),
             is_infeasible: rows("conditions").any(is_infeasible),
         }
     }
@@ -172,9 +196,8 @@ impl<'a> Given<'a> {
     /// Works out what a container takes, as the scheduler counts it. Source: docs/behaviour.md 2.2.
     fn requests(&self, container: &Value) -> Totals {
         let mut own = Totals::from_value(&container["resources"]["requests"]);
-        let mut statuses = self.statuses.iter().filter(|status| status["resources"].is_object());
-        let status = statuses.find(|status| status["name"] == container["name"]);
-        let Some(status) = status else { return own };
+        let name = container["name"].as_str();
+        let Some(status) = name.and_then(|name| self.statuses.get(name)) else { return own };
         let mut given = Totals::from_value(&status["resources"]["requests"]);
         given.raise(&Totals::from_value(&status["allocatedResources"]));
         for name in [resource::CPU, resource::MEMORY] {
@@ -233,6 +256,27 @@ mod tests {
             "status": {"phase": "Running", "resourceClaimStatuses": statuses}});
         let claims = Usage::of(&pod).claims;
         assert_eq!((claims.len(), claims[1].as_str()), (256, "p-c-1"));
+    }
+
+    /// Sidecars are added once for all that run beside the same ones, and of a pod that names very many resources those
+    /// alone count that queues are there for.
+    #[test]
+    fn a_pod_that_names_very_many_resources_costs_no_more_than_it_names() {
+        let named = |container: usize, count: usize| -> Value {
+            let name = |at: usize| (format!("a.b/{container}-{at}"), json!("1"));
+            let mut requests: serde_json::Map<String, Value> = (0..count).map(name).collect();
+            requests.insert("nvidia.com/gpu".to_owned(), json!("1"));
+            json!({"restartPolicy": "Always", "resources": {"requests": requests}})
+        };
+        let pod = |sidecars: usize, count: usize| {
+            let mut all: Vec<Value> = (0..sidecars).map(|at| named(at, count)).collect();
+            all.extend(vec![container("1"); 2_000]);
+            json!({"spec": {"initContainers": all}})
+        };
+        let few = Usage::of(&pod(2, 256)).requested;
+        assert_eq!(few.iter().count(), 514);
+        let many = Usage::of(&pod(20, 256)).requested;
+        assert_eq!(many.to_value(), json!({"cpu": "1", "nvidia.com/gpu": "20"}));
     }
 
     /// Records are kept of what has devices.
