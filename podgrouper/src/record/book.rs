@@ -185,6 +185,15 @@ impl Book {
         }
     }
 
+    /// Notes that nobody is for a workload any more, though it has not ended: whoever edits a group makes any number of those,
+    /// so that they count like those that have.
+    pub(super) fn leave(&mut self, uid: &str) {
+        if let Some(row) = self.rows.remove(uid) {
+            let is_idle = row.record.started.is_none();
+            self.ended.insert(hash(uid), EndedRow { part: row.part, is_idle });
+        }
+    }
+
     /// The workloads that are open.
     pub(super) fn open(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().filter(|(_, row)| is_open(&row.record)).map(|(uid, _)| uid.as_str())

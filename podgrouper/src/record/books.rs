@@ -227,6 +227,14 @@ impl Books {
         }
     }
 
+    /// Notes that nobody is for a workload any more.
+    pub(super) fn leave(&mut self, work: &WorkId, day: Day) {
+        let place = Place { namespace: Arc::clone(&work.namespace), day };
+        if let Some(book) = self.known.get_mut(&place) {
+            book.leave(&work.uid);
+        }
+    }
+
     /// Writes the records of workloads.
     pub(super) async fn write(
         &mut self,

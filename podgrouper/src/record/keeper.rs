@@ -154,7 +154,9 @@ impl Keeper {
     /// one are in memory.
     async fn pass(&mut self, due: BTreeSet<WorkId>, orphans: &BTreeMap<WorkId, Place>) {
         for left in self.heard.take_left() {
-            self.works.remove(&left);
+            if let Some(work) = self.works.remove(&left) {
+                self.books.leave(&left, Day::of(work.through));
+            }
         }
         let to = now() - LAG_SECONDS;
         let mut by_namespace: BTreeMap<Arc<str>, BTreeSet<WorkId>> = BTreeMap::new();

@@ -228,6 +228,35 @@ async fn of_very_many_workloads_those_that_are_gone_are_summed_up() {
     assert!(rows.len() < 5_000 + server.kept().objects.len());
 }
 
+/// A group may name ever new workloads, none of which ends.
+#[tokio::test]
+async fn workloads_that_were_left_are_summed_up_like_those_that_ended() {
+    let server = Server::default();
+    let mut books = Books::new(server.client());
+    let here = place(0);
+    let open = WorkloadRecord { outcome: Outcome::Pending, ..ended(0) };
+    for round in 0..6 {
+        let uid = |number| format!("w-{round}-{number:04}");
+        let all: BTreeMap<String, WorkloadRecord> =
+            (0..1_000).map(|number| (uid(number), open.clone())).collect();
+        let uids: Vec<String> = all.keys().cloned().collect();
+        assert!(books.write(&here, all).await.is_ok());
+        for uid in uids {
+            let work = WorkId { namespace: Arc::clone(&here.namespace), uid: uid.as_str().into() };
+            books.leave(&work, here.day);
+        }
+        assert!(books.fold(&here, |_| false).await.is_ok());
+    }
+    let rows = server.rows(&here);
+    assert!(rows.len() <= 5_000 + server.kept().objects.len(), "{}", rows.len());
+    let summed = rows.iter().filter(|(uid, _)| uid == OTHERS).map(|(_, row)| row.workloads);
+    assert_eq!(
+        summed.sum::<u32>() as usize + rows.iter().filter(|(uid, _)| uid != OTHERS).count(),
+        6_000
+    );
+    assert_eq!(books.open_workloads().len(), 0);
+}
+
 /// A record that is not in memory is read when somebody asks for it.
 #[tokio::test]
 async fn what_has_ended_is_read_again_when_it_is_asked_for() {
