@@ -16,8 +16,8 @@ use super::standing::{Progress, Standing};
 use super::waiting::{Verdict, Waiting, digits};
 use crate::store::Key;
 
-/// Time for which no scaling pod of a class is made after one was deleted: the room that there is now has to be taken
-/// first.
+/// Time for which no scaling pod of a class is made for a namespace after one of its own was deleted: the room that there is
+/// now has to be taken first.
 pub(super) const CALM: Duration = Duration::from_mins(1);
 /// Time for which a scaling pod may be on a node without ending; it holds GPUs there that are meant for others.
 pub(super) const BOUND_MAX: Duration = Duration::from_mins(1);
@@ -56,8 +56,8 @@ impl View<'_> {
 /// Memory between plans; a new start without it makes scaling pods somewhat early.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// Classes of which a scaling pod was deleted, and until when they wait.
-    calm: BTreeMap<String, Timestamp>,
+    /// Namespaces and classes of which a scaling pod was deleted, and until when they wait.
+    calm: BTreeMap<(Arc<str>, String), Timestamp>,
     /// Time when a pod's scaling pod had to make room for others.
     turns: BTreeMap<Key, Timestamp>,
     /// Scaling pods that were deleted, and until when their devices count for their namespace.
@@ -157,8 +157,8 @@ fn tidy<'a>(view: &View<'a>, memory: &mut Memory, plan: &mut Plan) -> Vec<Servin
         if let Some(why) = over(scaling, pod.map(|pod| view.verdict(pod)), view.now) {
             let class = pod.map(|pod| &pod.placement.class).or(scaling.class.as_ref());
             if let (Some(class), Some(until)) = (class, after(view.now, CALM)) {
-                memory.calm.insert(class.clone(), until);
-                let (namespace, devices) = (of.namespace.clone(), scaling.devices);
+                let (namespace, devices) = (Arc::clone(&of.namespace), scaling.devices);
+                memory.calm.insert((Arc::clone(&namespace), class.clone()), until);
                 memory.spent.push(Spent { namespace, devices, until });
             }
             plan.steps.push(Step::Delete { name: name.clone(), uid: scaling.uid.clone(), why });
@@ -278,9 +278,11 @@ impl Demand<'_> {
             if have >= needed && devices <= largest {
                 continue;
             }
-            if let Some(until) = memory.calm.get(&pod.placement.class) {
-                plan.wake_at(*until);
-                return;
+            let place = (Arc::clone(&key.namespace), pod.placement.class.clone());
+            let calm_until = memory.calm.get(&place).copied();
+            if let Some(until) = calm_until {
+                plan.wake_at(until);
+                continue;
             }
             let Some(room) = left.rooms.get_mut(&key.namespace) else { continue };
             if room.held.saturating_add(devices) > room.allowed {
@@ -341,16 +343,21 @@ impl Demand<'_> {
     }
 }
 
-/// `<namespace>-<name>`; with digits of its own where that is too long or another pod's.
+/// `<namespace>-<name>`; with digits of its own where that is too long or another pod's, and others where somebody has those.
 fn name(of: &Key, taken: &BTreeSet<String>) -> String {
     let plain = format!("{}-{}", of.namespace, of.name);
     if plain.len() <= NAME_MAX && !taken.contains(&plain) {
         return plain;
     }
-    let digits = digits(&of.to_string());
-    // Names of pods are ASCII; what is cut off must not leave a dot before the dash.
-    let stem = plain.get(..NAME_MAX - digits.len() - 1).unwrap_or(&plain);
-    format!("{}-{digits}", stem.trim_end_matches(['.', '-']))
+    let other = |count: usize| {
+        let text = if count == 0 { of.to_string() } else { format!("{of}/{count}") };
+        let digits = digits(&text);
+        // Names of pods are ASCII; what is cut off must not leave a dot before the dash.
+        let stem = plain.get(..NAME_MAX - digits.len() - 1).unwrap_or(&plain);
+        format!("{}-{digits}", stem.trim_end_matches(['.', '-']))
+    };
+    // Somebody may have pods by whose names all but one of these are taken.
+    (0..=taken.len()).map(other).find(|name| !taken.contains(name)).unwrap_or_default()
 }
 
 #[cfg(test)]

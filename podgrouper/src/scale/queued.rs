@@ -1,6 +1,7 @@
 //! A `PodGroup` that waits for its queue: nodes more would not help it.
 
 use kai_api::names::reason;
+use serde_json::Value;
 
 use crate::object::Object;
 use crate::slim::{Kept, Shape};
@@ -44,13 +45,10 @@ pub(super) fn is_queued(group: &Object) -> bool {
         .filter(|one| one["status"] == "True")
         .map(|one| one["reasons"].as_array().map_or(&[][..], Vec::as_slice))
         .peekable();
-    said.peek().is_some()
-        && said.all(|reasons| {
-            !reasons.is_empty()
-                && reasons.iter().all(|one| {
-                    one["reason"].as_str().is_some_and(|reason| OF_QUEUES.contains(&reason))
-                })
-        })
+    let is_of_queues =
+        |one: &Value| one["reason"].as_str().is_some_and(|reason| OF_QUEUES.contains(&reason));
+    let are_of_queues = |reasons: &[Value]| !reasons.is_empty() && reasons.iter().all(is_of_queues);
+    said.peek().is_some() && said.all(are_of_queues)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use kai_api::names::{annotation, condition, reason, resource};
 use kai_api::quantity::Quantity;
 use kai_api::shared_gpu::{Share, SharedGpu, is_whole_limit, read};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::object::Object;
@@ -57,6 +57,9 @@ impl Shape for WaitingShape {
     );
 }
 
+/// So many bytes of these fields are kept of each pod, as trees that take some five times as much. The scheduler refuses a pod
+/// that says very much.
+const PLACEMENT_BYTES_MAX: usize = 16 << 10;
 /// Fields of a pod's spec that say which nodes it may go to.
 const PLACEMENT: [&str; 4] =
     ["affinity", "nodeSelector", "tolerations", "topologySpreadConstraints"];
@@ -117,7 +120,7 @@ impl Waiting {
             share,
             devices,
             needs,
-            placement: placement(spec, pod.namespace()),
+            placement: placement(spec, pod.namespace())?,
         })
     }
 
@@ -162,7 +165,8 @@ fn has_whole_limit(spec: &Value) -> bool {
     })
 }
 
-fn placement(spec: &Value, namespace: &str) -> Placement {
+/// Reads where a pod may go; none where it says more of it than anybody needs.
+fn placement(spec: &Value, namespace: &str) -> Option<Placement> {
     let mut fields = Map::new();
     for key in PLACEMENT {
         let value = &spec[key];
@@ -176,8 +180,8 @@ fn placement(spec: &Value, namespace: &str) -> Placement {
     let looks_at_pods =
         ["podAffinity", "podAntiAffinity"].iter().any(|key| affinity[key].is_object());
     let namespace = if looks_at_pods { namespace } else { "" };
-    let class = digits(&format!("{namespace}\n{}", Value::Object(fields.clone())));
-    Placement { class, fields }
+    let text = format!("{namespace}\n{}", json!(fields));
+    (text.len() <= PLACEMENT_BYTES_MAX).then(|| Placement { class: digits(&text), fields })
 }
 
 /// Sixteen hexadecimal digits that follow from a text, in every version of this program.
@@ -247,5 +251,8 @@ mod tests {
         let plain = class(&json!({"containers": [{"resources": {"requests": {"cpu": "1"}}}]}));
         assert_eq!(plain, class(&json!({"nodeSelector": {}, "tolerations": []})));
         assert_ne!(plain, class(&json!({"nodeSelector": {"pool": "a"}})));
+        let tolerations = |count: usize| json!({"tolerations": vec![json!({"key": "a"}); count]});
+        assert!(class(&tolerations(200)).is_some());
+        assert_eq!(class(&tolerations(5_000)), None, "it is refused whatever nodes there are");
     }
 }

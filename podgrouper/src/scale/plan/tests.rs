@@ -355,3 +355,32 @@ fn classes_of_a_namespace_take_turns() {
 fn no_scaling_pod_is_made_for_what_no_node_has() {
     World::default().waits("a 0.001x65").waits("b 0.001x64").round(0, "+n-b:64");
 }
+
+/// Pods of one namespace that come and go keep nobody else's from being heard of.
+#[test]
+fn the_calm_minute_is_a_namespace_s_own() {
+    let mut world = World::default();
+    world.waits("p1 0.9").waits("p2 0.9").round(0, "+n-p1:1 +n-p2:1").round(1, "!n-p1 !n-p2");
+    world.gone("p1").round(50, "-n-p1").waits("p3 0.9").waits("other/q 0.9");
+    world.round(51, "+other-q:1").round(52, "!other-q");
+    world.round(110, "+n-p3:1");
+}
+
+/// Somebody has pods whose scaling pods have the names that another's would get.
+#[test]
+fn a_name_is_found_whatever_is_taken() {
+    let mut world = World::default();
+    world.waits("x-p 0.5").waits("x-p-e5eca0c5a9d5f2dc 0.5 pool=a").waits("n-x/p 0.5");
+    let mut names = BTreeSet::new();
+    for step in world.plan(0).steps {
+        let Step::Create { name, .. } = step else { panic!("{step:?}") };
+        assert!(names.insert(name.clone()), "{name} twice");
+    }
+    let taken: BTreeSet<String> = (0..3)
+        .scan(BTreeSet::new(), |taken: &mut BTreeSet<String>, _| {
+            let name = super::name(&Key::new("n", "p"), taken);
+            taken.insert(name.clone()).then_some(name)
+        })
+        .collect();
+    assert_eq!(taken.len(), 3, "{taken:?}");
+}
