@@ -132,18 +132,6 @@ impl Volumes {
         self.claims.get(claim).is_some_and(|claim| !claim.is_bound)
     }
 
-    /// Takes a claim out; says whether it was there.
-    fn forget_claim(&mut self, key: &str) -> bool {
-        let Some(claim) = self.claims.remove(key) else { return false };
-        if let Some(naming) = self.naming.get_mut(&claim.volume) {
-            naming.remove(key);
-            if naming.is_empty() {
-                self.naming.remove(&claim.volume);
-            }
-        }
-        true
-    }
-
     /// Forgets what nobody will ask again soon.
     pub(in crate::ingest) fn flushed(&mut self) {
         self.capacities.clear_rooms();
@@ -404,7 +392,9 @@ impl Needs {
 
     /// Has those claims looked at again that name a volume, whether or not it names one of them by now.
     fn claims_naming_changed(&mut self, volume: &str) {
-        for claim in self.volumes.naming.get(volume).cloned().unwrap_or_default() {
+        let naming = self.volumes.naming.get(volume).into_iter().flatten();
+        let used = naming.filter(|claim| self.claim_users.contains_key(*claim));
+        for claim in used.cloned().collect::<Vec<_>>() {
             self.claim_changed(&claim);
         }
     }

@@ -105,6 +105,12 @@ impl Needs {
         for key in std::mem::take(&mut self.counted.due) {
             gone.extend(self.tell_claim(context, catalog, &key));
         }
+        if !gone.is_empty() {
+            gone.sort_unstable();
+            for met in self.counted.met.values_mut() {
+                met.retain(|class| gone.binary_search(class).is_err());
+            }
+        }
         self.tell_volumes(context);
         for class in gone {
             context.deltas.push(Delta::DeviceClassGone(class));
@@ -149,11 +155,6 @@ impl Needs {
         }
         let told = told?;
         let class = self.counted.leave(&told.wish)?;
-        for name in self.volumes.open.of_class(&told.wish.form.class) {
-            if let Some(met) = self.counted.met.get_mut(name) {
-                met.retain(|one| *one != class);
-            }
-        }
         self.volumes.open.set_stale(&told.wish.form.class);
         Some(class)
     }

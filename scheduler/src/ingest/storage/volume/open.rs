@@ -1,6 +1,6 @@
 //! Volumes that are there: which a claim may get, and from which nodes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use kai_engine::{Holds, Requirement, Symbol};
 
@@ -166,6 +166,18 @@ impl Volumes {
         all.filter(|(_, volume)| does(volume)).min_by_key(size).map(|(name, _)| Box::from(name))
     }
 
+    /// Takes a claim out; says whether it was there.
+    pub(super) fn forget_claim(&mut self, key: &str) -> bool {
+        let Some(claim) = self.claims.remove(key) else { return false };
+        if let Some(naming) = self.naming.get_mut(&claim.volume) {
+            naming.remove(key);
+            if naming.is_empty() {
+                self.naming.remove(&claim.volume);
+            }
+        }
+        true
+    }
+
     /// A volume comes in.
     pub(super) fn put(&mut self, name: &str, volume: Volume) {
         self.rows.insert(Box::from(name), volume);
@@ -226,9 +238,23 @@ impl Volumes {
 
 /// Finds from which nodes one of some volumes can be used.
 pub(super) fn joined<'v>(volumes: impl IntoIterator<Item = &'v Volume>) -> Terms {
-    let mut terms = Vec::new();
-    for volume in volumes {
-        volume.terms.as_ref()?.iter().for_each(|term| join(&mut terms, term));
+    let mut terms: Vec<Vec<Requirement>> = Vec::new();
+    // Volumes that are local to thousands of nodes name each by a term.
+    let mut known: HashMap<Symbol, (usize, HashSet<Symbol>)> = HashMap::new();
+    for term in volumes.into_iter().map(|volume| volume.terms.as_ref()) {
+        for term in term? {
+            let [Requirement { key, holds: Holds::In(values) }] = term.as_slice() else {
+                terms.push(term.clone());
+                continue;
+            };
+            let (at, seen) = known.entry(*key).or_insert_with(|| {
+                terms.push(vec![Requirement { key: *key, holds: Holds::In(Vec::new()) }]);
+                (terms.len() - 1, HashSet::new())
+            });
+            if let [Requirement { holds: Holds::In(all), .. }] = terms[*at].as_mut_slice() {
+                all.extend(values.iter().copied().filter(|value| seen.insert(*value)));
+            }
+        }
     }
     Some(terms)
 }
