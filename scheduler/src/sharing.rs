@@ -166,7 +166,13 @@ impl Sharing {
                 Task::Bind(bind) => {
                     let group = names.pods[bind.pod].group;
                     match group.and_then(|group| held.get_mut(&group)) {
-                        Some(waiting) => waiting.binds.push(bind),
+                        Some(waiting) => {
+                            // One that is ready now may be lost until the others are.
+                            waiting
+                                .devices
+                                .extend(bind.share.iter().flat_map(|share| &share.devices));
+                            waiting.binds.push(bind);
+                        }
                         None => going.push(Task::Bind(self.with_devices(bind))),
                     }
                 }
@@ -207,6 +213,7 @@ impl Sharing {
             let Some(known) = self.devices.get_mut(device) else { continue };
             let Some(uuid) = known.uuid().map(Box::<str>::from) else { continue };
             known.given = Some(uuid.clone());
+            known.told.insert(bind.pod);
             share.uuids.push(uuid);
         }
         bind
@@ -230,7 +237,7 @@ impl Sharing {
         sharer.stage = stage;
         for device in &sharer.held {
             if let Some(known) = self.devices.get_mut(device)
-                && known.binds.remove(&pod)
+                && known.end_bind(pod)
             {
                 if stage == Stage::Placed {
                     known.users.entry(pod).or_insert(false);
@@ -389,9 +396,13 @@ impl Sharing {
 
     /// A device cannot be had: the binds that wait for it go back, each with its group.
     fn fail(&mut self, device: u32, reason: &str, is_of_node: bool) {
+        self.fail_those(reason, is_of_node, |one| one.devices.contains(&device));
+    }
+
+    /// Binds that wait go back, each with its group.
+    fn fail_those(&mut self, reason: &str, is_of_node: bool, fails: impl Fn(&Waiting) -> bool) {
         let waiting = std::mem::take(&mut self.waiting);
-        let (failed, waiting): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|one| one.devices.contains(&device));
+        let (failed, waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(fails);
         self.waiting = waiting;
         for Waiting { binds, .. } in failed {
             for bind in &binds {

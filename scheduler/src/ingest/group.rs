@@ -192,6 +192,10 @@ impl Groups {
         context.seen(Kind::PodGroup, &mut presence);
         let group = &mut context.names.groups[row];
         group.presence = presence;
+        // One that was made again while nobody heard of it: what is under way for the one before is no news of it.
+        if !group.uid.is_empty() && *group.uid != *meta.uid {
+            context.gone_groups.push(row);
+        }
         group.uid = Box::from(&*meta.uid);
         group.has_topology = has_topology(&wire.spec);
         let object = GroupObject {

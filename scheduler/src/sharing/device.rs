@@ -38,6 +38,8 @@ pub(super) struct Device {
     pub(super) users: BTreeMap<u32, bool>,
     /// Pods whose bind waits for it or is under way.
     pub(super) binds: BTreeSet<u32>,
+    /// Pods whose bind is under way, and was told which GPU it is.
+    pub(super) told: BTreeSet<u32>,
     /// The UUID that pods were told: another GPU must not take its place while they are there.
     pub(super) given: Option<Box<str>>,
     /// Something about its reservation pod is being written.
@@ -170,7 +172,8 @@ impl Device {
         if now < self.not_before {
             return Next::Wait(self.not_before);
         }
-        if self.users.is_empty() && self.binds.is_empty() {
+        // A bind that waits was told nothing: it may have another GPU than those before.
+        if self.users.is_empty() && self.told.is_empty() {
             self.given = None;
         } else if self.is_undecided() {
             return Next::Ask { among: self.held_uuids().map(Box::from).collect() };
@@ -189,6 +192,12 @@ impl Device {
                 self.next_with(has_uuid, now, patience_ms)
             }
         }
+    }
+
+    /// The bind of a pod is under way no more; tells whether it was.
+    pub(super) fn end_bind(&mut self, pod: u32) -> bool {
+        self.told.remove(&pod);
+        self.binds.remove(&pod)
     }
 
     /// Tells whether somebody uses it who is not leaving.

@@ -127,15 +127,15 @@ impl Sharing {
 
     /// A pod needs its devices no more.
     fn leave(&mut self, pod: u32) {
-        for one in &mut self.waiting {
-            one.binds.retain(|bind| bind.pod != pod);
-        }
-        self.waiting.retain(|one| !one.binds.is_empty());
+        // Its gang may be too small without it: those that wait with it go back.
+        self.fail_those("a pod of its group is gone", true, |one| {
+            one.binds.iter().any(|bind| bind.pod == pod)
+        });
         let Some(sharer) = self.pods.remove(&pod) else { return };
         for device in sharer.held {
             if let Some(known) = self.devices.get_mut(&device) {
                 known.users.remove(&pod);
-                known.binds.remove(&pod);
+                known.end_bind(pod);
                 self.due.insert(device);
             }
         }
