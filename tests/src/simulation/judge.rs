@@ -102,6 +102,7 @@ impl Judge {
                     self.shown.push((now, node));
                 }
             }
+            "nodes" => self.told.node_gone(name.as_str().unwrap_or_default()),
             "pods" => self.pod(write),
             "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
             "podgroups" => self.group(write),

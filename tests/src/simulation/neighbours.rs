@@ -1,6 +1,6 @@
 //! Promises about pods of one Job: those that stay apart share no node, those that stay together share a rack (S11).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::Pod;
 use kai_sandbox::server::Change;
@@ -23,6 +23,8 @@ struct Placed {
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     placed: BTreeMap<String, Placed>,
+    /// Nodes that were gone once: what runs there still is in no rack for whoever binds then.
+    lost: BTreeSet<String>,
 }
 
 impl Neighbours {
@@ -48,6 +50,11 @@ impl Neighbours {
         wrong
     }
 
+    /// Notes that a node is gone.
+    pub(super) fn node_gone(&mut self, name: &str) {
+        self.lost.insert(name.to_owned());
+    }
+
     fn wrong(&self, pod: &Pod, placed: &Placed, labels: &Labels) -> Option<String> {
         let affinity = pod.spec.as_ref()?.affinity.as_ref();
         let is_apart = affinity.is_some_and(|affinity| affinity.pod_anti_affinity.is_some());
@@ -59,7 +66,8 @@ impl Neighbours {
         let key = pod.annotations().get(TOGETHER)?;
         let value = |node: &str| labels.get(node)?.get(key);
         let own = value(&placed.node);
-        let other = others.find(|other| value(&other.node) != own)?;
+        let is_lost = |node: &str| self.lost.contains(node);
+        let other = others.find(|other| value(&other.node) != own && !is_lost(&other.node))?;
         let (name, node) = (&placed.name, &placed.node);
         Some(format!("{name} is on {node}, {} on {}: not one {key}", other.name, other.node))
     }

@@ -67,6 +67,11 @@ impl Told {
         self.labels.insert(node.name_any(), node.labels().clone());
     }
 
+    /// Notes that a node is gone, of which somebody hears late, as that it is there again.
+    pub(super) fn node_gone(&mut self, name: &str) {
+        self.neighbours.node_gone(name);
+    }
+
     pub(super) fn group(&mut self, name: &str, class: Option<String>) {
         self.classes.insert(name.to_owned(), class.unwrap_or_default());
     }
