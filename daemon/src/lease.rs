@@ -85,6 +85,16 @@ struct Hold {
     lost: CancellationToken,
 }
 
+/// Outcome of one attempt to take a Lease.
+enum Attempt {
+    /// It is ours, and writes may begin.
+    Holds(Guard),
+    /// Another holds it, or was faster.
+    Waits,
+    /// It was ours, and somebody newer took it before we began.
+    PushedOut,
+}
+
 impl Lease {
     /// Names a Lease of `namespace`; nothing is asked yet. This process is its host's name and a number of its own.
     pub fn new(client: Client, namespace: &str, name: &str, mode: Mode) -> Self {
@@ -102,6 +112,7 @@ impl Lease {
     /// Where the Lease cannot be used (no namespace, no permission) and no election is asked for, the guard is empty: as
     /// with KAI, nothing then keeps two processes apart. Such a hold is lost as soon as the Lease can be used.
     pub async fn acquire(&self, manner: Manner, stop: &CancellationToken) -> Option<Guard> {
+        let mut manner = manner;
         let mut election = Election::standby(self.mode);
         let mut said_waiting = false;
         let mut refused = None;
@@ -112,11 +123,15 @@ impl Lease {
         loop {
             let mut until = pause.mul_f64(1.0 + chance::part() / 5.0);
             match self.attempt(&mut election, manner).await {
-                Ok(Some(guard)) => {
+                Ok(Attempt::Holds(guard)) => {
                     self.has_worked.store(true, Ordering::Relaxed);
                     return Some(guard);
                 }
-                Ok(None) => {
+                Ok(outcome) => {
+                    // Two that push each other out in turn would never begin: only the newest of all pushes.
+                    if matches!(outcome, Attempt::PushedOut) {
+                        manner = Manner::Patient;
+                    }
                     self.has_worked.store(true, Ordering::Relaxed);
                     refused = None;
                     if !std::mem::replace(&mut said_waiting, true) {
@@ -160,16 +175,16 @@ impl Lease {
         &self,
         election: &mut Election,
         manner: Manner,
-    ) -> Result<Option<Guard>, kube::Error> {
+    ) -> Result<Attempt, kube::Error> {
         let asked = Instant::now();
         let record = within(self.api.get_opt(&self.name)).await?;
         let lease = observe(record.as_ref(), &self.identity);
         let Action::Take { wait } = election.step(&lease, manner, asked, Instant::now()) else {
-            return Ok(None);
+            return Ok(Attempt::Waits);
         };
         let asked = Instant::now();
         let written = match self.write(record).await {
-            Err(kube::Error::Api(status)) if status.code == 409 => return Ok(None),
+            Err(kube::Error::Api(status)) if status.code == 409 => return Ok(Attempt::Waits),
             written => written?,
         };
         election.taken(asked);
@@ -188,10 +203,10 @@ impl Lease {
         // Somebody newer may have come in the meantime.
         if guard.check().await.is_err() {
             *election = Election::standby(self.mode);
-            return Ok(None);
+            return Ok(Attempt::PushedOut);
         }
         tracing::info!(lease = self.name, identity = self.identity, "holds the lease");
-        Ok(Some(guard))
+        Ok(Attempt::Holds(guard))
     }
 
     /// Waits until it can be used, which whoever works without it must not any more then.

@@ -138,8 +138,16 @@ impl Election {
                 }
                 Action::Renew
             }
-            (State::Holding(_) | State::Standby(_), Observed::Free)
-            | (State::Standby(_), Observed::Ours) => Action::Take { wait: Duration::ZERO },
+            (State::Holding(_) | State::Standby(_), Observed::Free) => {
+                Action::Take { wait: Duration::ZERO }
+            }
+            // Our write arrived and its answer did not: whom it pushed out may not know that yet.
+            (State::Standby(_), Observed::Ours) => Action::Take {
+                wait: match self.mode {
+                    Mode::Election { .. } => Duration::ZERO,
+                    Mode::Handover => HANDOVER_WAIT,
+                },
+            },
             (State::Standby(seen), Observed::Held { version, duration, yields }) => {
                 let since = match seen {
                     Some((known, since, _)) if known == version => *since,

@@ -81,6 +81,66 @@ async fn refusals_long_apart_are_not_one_long_refusal() {
     assert!(matches!(guard, Some(Guard(Kind::Held(_)))), "it acts without the Lease: {guard:?}");
 }
 
+/// A server of one Lease, which is another's that yields, with versions as they guard writes.
+fn guarded() -> Client {
+    let before = ours(None, "lease", "before", Mode::Handover);
+    let stored = Arc::new(Mutex::new((0_u32, before)));
+    let server = tower::service_fn(move |request: Request<Body>| {
+        let stored = Arc::clone(&stored);
+        async move {
+            let is_read = *request.method() == Method::GET;
+            let body = request.into_body().collect_bytes().await?;
+            sleep(Duration::from_millis(5)).await;
+            let mut stored = stored.lock().expect("nobody panics with it");
+            let written = |body| serde_json::from_slice::<Record>(body).expect("a Lease");
+            let version = stored.0.to_string();
+            let is_taken = !is_read && {
+                let written = written(&body);
+                let fits = written.metadata.resource_version.as_ref() == Some(&version);
+                if fits {
+                    *stored = (stored.0 + 1, written);
+                }
+                fits
+            };
+            let conflict =
+                json!({"status": "Failure", "reason": "Conflict", "message": "", "code": 409});
+            stored.1.metadata.resource_version = Some(stored.0.to_string());
+            let (code, answer) = if is_read || is_taken {
+                (200, serde_json::to_vec(&stored.1))
+            } else {
+                (409, serde_json::to_vec(&conflict))
+            };
+            let answer = Body::from(answer.expect("it is JSON"));
+            let answer = Response::builder().status(code).body(answer);
+            Ok::<_, kube::Error>(answer.expect("it is a response"))
+        }
+    });
+    Client::new(server, "default")
+}
+
+/// Two that push each other out in turn would never begin, or end what the other has begun.
+#[tokio::test(start_paused = true)]
+async fn of_two_that_start_together_one_begins_and_goes_on() {
+    for apart_ms in (0..2000).step_by(50) {
+        let client = guarded();
+        let mut starting = tokio::task::JoinSet::new();
+        for start_ms in [0, apart_ms] {
+            let lease = Lease::new(client.clone(), "default", "lease", Mode::Handover);
+            starting.spawn(async move {
+                sleep(Duration::from_millis(start_ms)).await;
+                lease.acquire(Manner::Newest, &CancellationToken::new()).await
+            });
+        }
+        sleep(Duration::from_secs(30)).await;
+        let mut holders = 0;
+        while let Some(Ok(guard)) = starting.try_join_next() {
+            let guard = guard.expect("nobody stops it");
+            holders += usize::from(guard.check().await.is_ok());
+        }
+        assert_eq!(holders, 1, "{apart_ms} ms apart");
+    }
+}
+
 #[test]
 fn who_takes_a_lease_has_it_since_then() {
     let before = ours(None, "lease", "before", ELECTION);
