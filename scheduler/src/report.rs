@@ -37,6 +37,8 @@ const RESAY_MILLISECONDS: i64 = 5_000;
 const EXPLAIN_MILLISECONDS: i64 = 250;
 /// Numbers beside the sentence of an explanation are written anew after so long.
 const NUMBERS_MILLISECONDS: i64 = 10_000;
+/// Selectors of devices are evaluated in milliseconds, beside the loop; a group that waits for longer is told so.
+const SELECTORS_MILLISECONDS: i64 = 5_000;
 /// The failures of writes count from here, so that the first of them is tried again after less than two seconds.
 const FAILURES_BEFORE: u32 = 4;
 
@@ -58,6 +60,8 @@ struct Memory {
     explained: Option<i64>,
     /// Since when there is something to explain, in milliseconds.
     waits_since: Option<i64>,
+    /// Since when selectors of its claims are being evaluated, in milliseconds.
+    awaits_selectors_since: Option<i64>,
     /// Counts the writes about it that failed since one succeeded.
     failures: u32,
     /// Nothing is written about it before this, in milliseconds.
@@ -154,6 +158,25 @@ impl Report {
         true
     }
 
+    /// Tells whether a group is to be looked at later, as the selectors of its claims are being evaluated: what is said of
+    /// it now is untrue in a moment.
+    fn awaits_selectors(&mut self, group: u32, report: &GroupReport, now: i64) -> bool {
+        if !report.awaits_selectors {
+            if let Some(memory) = self.said.get_mut(&group) {
+                memory.awaits_selectors_since = None;
+            }
+            return false;
+        }
+        let memory = self.said.entry(group).or_default();
+        let since = *memory.awaits_selectors_since.get_or_insert(now);
+        let until = since.saturating_add(SELECTORS_MILLISECONDS);
+        if now >= until {
+            return false;
+        }
+        self.later.insert((until, group));
+        true
+    }
+
     /// Forgets a group that is gone.
     pub fn forget(&mut self, group: u32) {
         self.said.remove(&group);
@@ -185,6 +208,9 @@ impl Report {
         }
         let view = View { group, object, cluster, names, pool: &dispatch.pool };
         let report = desired(view);
+        if self.awaits_selectors(group, &report, *steady) {
+            return Vec::new();
+        }
         let Events { mut tasks, are_early } = self.events(&report, view, dispatch, *steady);
         let change = match conditions(&report, record, &dispatch.pool) {
             Some(conditions) if !are_early => Some(GroupChange::Conditions(conditions)),

@@ -7,6 +7,7 @@ use kai_engine::{Change, Cluster, Config, Eviction, Grant, Plan, Timestamp};
 use kai_scheduler::{
     Args,
     actuate::{GroupChange, Task},
+    cel::Verdict,
     dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind, Rules},
     names::Number as _,
@@ -182,6 +183,44 @@ fn a_group_that_waits_again_is_not_explained_at_once() {
     assert_eq!(world.all_of(0, 10_000), ["conditions"]);
     assert_eq!(world.all_of(0, 10_249), Vec::<&str>::new(), "it may wait for a moment only");
     assert_eq!(world.all_of(0, 10_250), ["annotations"]);
+}
+
+/// A group of one pod, whose claim is for a device of which nothing was evaluated yet.
+fn with_a_claim() -> World {
+    let mut world = World::new();
+    let selectors = json!([{"cel": {"expression": "device.driver == 'other'"}}]);
+    let class = json!({"kind": "DeviceClass", "metadata": {"name": "net"},
+        "spec": {"selectors": selectors}});
+    let slice = json!({"kind": "ResourceSlice", "metadata": {"name": "a"},
+        "spec": {"driver": "net.example.com", "nodeName": "a", "devices": [{"name": "net-0"}],
+            "pool": {"name": "a", "generation": 1, "resourceSliceCount": 1}}});
+    let request = json!({"name": "r", "exactly": {"deviceClassName": "net"}});
+    let claim = json!({"kind": "ResourceClaim",
+        "metadata": {"namespace": "ml", "name": "net", "uid": "u-net"},
+        "spec": {"devices": {"requests": [request]}}});
+    let mut waits = pod("one-0", "one", "");
+    waits["spec"]["resourceClaims"] = json!([{"name": "net", "resourceClaimName": "net"}]);
+    for object in [queue(), node("a"), class, slice, claim, group("one", 1), waits] {
+        world.apply(&object);
+    }
+    world
+}
+
+/// What it waits for is known in a moment, and would be said five seconds later, as another text of the same reason.
+#[test]
+fn a_group_is_told_nothing_until_the_selectors_of_its_claim_are_evaluated() {
+    let mut world = with_a_claim();
+    assert_eq!(world.written(0), Vec::<&str>::new());
+    let questions = std::mem::take(&mut world.ingest.context.questions);
+    assert!(!questions.is_empty(), "a device is compared with the class");
+    let answers = questions.into_iter().map(|question| question.answer(Verdict::Fails));
+    world.ingest.answered(answers.collect());
+    assert_eq!(world.written(10), ["conditions"]);
+
+    let mut world = with_a_claim();
+    assert_eq!(world.written(0), Vec::<&str>::new());
+    assert_eq!(world.written(4_999), Vec::<&str>::new());
+    assert_eq!(world.written(5_000), ["conditions"], "the evaluation takes long");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kai_api::explanation::Explanation;
-use kai_engine::{Cluster, GroupId, PodId, Stage, Symbol, Why};
+use kai_engine::{ClaimProblem, Cluster, GroupId, Misfit, PodId, Stage, Symbol, Unselected, Why};
 
 use crate::{
     ingest::GroupObject,
@@ -33,6 +33,8 @@ pub(super) struct GroupReport {
     pub(super) not_ready: Option<String>,
     /// Says why it waits.
     pub(super) told: Option<Told>,
+    /// Tells whether that rests on selectors of devices that are being evaluated.
+    pub(super) awaits_selectors: bool,
     /// Says how its pods stand.
     pub(super) standing: Standing,
 }
@@ -78,7 +80,35 @@ pub(super) fn desired(view: View<'_>) -> GroupReport {
             Some(_) | None => None,
         },
         told: why.and_then(|why| told(why, view)),
+        awaits_selectors: why.is_some_and(awaits_selectors),
         standing,
+    }
+}
+
+/// Tells whether a reason rests on selectors of devices that are being evaluated: another one may follow in a moment.
+fn awaits_selectors(why: &Why) -> bool {
+    const UNDECIDED: ClaimProblem = ClaimProblem::Unselected(Unselected::Undecided);
+    match why {
+        Why::NoRoom(no_room) => {
+            let is_of_selectors =
+                |(misfit, _): &(Misfit, u32)| matches!(misfit, Misfit::Claim(_, UNDECIDED));
+            no_room.misfits.iter().any(is_of_selectors)
+                || no_room.before.iter().any(awaits_selectors)
+        }
+        Why::NoDomain(no_domain) => no_domain.before.iter().any(awaits_selectors),
+        Why::Delayed { why, .. } => awaits_selectors(why),
+        Why::Undecided { before, .. } => before.as_deref().is_some_and(awaits_selectors),
+        Why::Satisfied
+        | Why::Nominated
+        | Why::QueueMissing
+        | Why::QueueNotLeaf
+        | Why::Malformed
+        | Why::Held
+        | Why::NotReady(_)
+        | Why::Gated
+        | Why::OverLimit(_)
+        | Why::OverQuota(_)
+        | Why::Behind { .. } => false,
     }
 }
 
