@@ -19,7 +19,10 @@ use tokio_util::sync::CancellationToken;
 
 use kai_daemon::lease::Guard;
 
-use crate::{serve::metrics::Metrics, server::Write};
+use crate::{
+    serve::metrics::Metrics,
+    server::{OpenWrites, Write},
+};
 
 mod ask;
 mod bind;
@@ -237,6 +240,7 @@ impl Actuator {
             guard: self.guard.clone(),
             metrics: self.metrics.clone(),
             stop: self.stop.clone(),
+            open: OpenWrites::default(),
         };
         let outcomes = self.outcomes.clone();
         self.flights.spawn(async move {

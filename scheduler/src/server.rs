@@ -5,4 +5,4 @@ mod failure;
 pub mod wire;
 mod write;
 
-pub use write::Write;
+pub use write::{OpenWrites, Write};

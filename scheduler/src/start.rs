@@ -25,7 +25,7 @@ use crate::{
     run::{self, Channels, End, Run},
     serve::{health::Health, metrics::Metrics, order},
     server::{
-        Write,
+        OpenWrites, Write,
         call::{Failure, read},
     },
     settings::{Args, config},
@@ -243,6 +243,7 @@ impl Shared {
             guard: guard.clone(),
             metrics: self.metrics.clone(),
             stop: stop.clone(),
+            open: OpenWrites::default(),
         }
     }
 

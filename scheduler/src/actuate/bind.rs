@@ -5,20 +5,21 @@
 //! the two leaves labels and config maps of a pod without a node, which mean nothing and are replaced
 //! by the next bind. Source: docs/contract.md 4.3, 11.3; docs/performance.md, the scheduler on a real API server.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::future::join;
 use http::Method;
 use kai_api::names::{annotation, value};
 use kai_daemon::backoff;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
     ClaimGrant, ExtendedGrant, Outcome, ShareGrant, VolumeGrant, Write,
     claim::{Consumer, Reservation},
     config_map::Owner,
     extended::Made,
+    until_next_look,
 };
 use crate::{
     serve::metrics::milliseconds,
@@ -84,7 +85,7 @@ struct Held<'b> {
     made: Option<Made<'b>>,
 }
 
-/// After a lost answer a bind is tried again this often; each is refused where one was done.
+/// After a lost answer a bind, or the labels before it, is tried again this often; a bind is refused where one was done.
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Bind {
@@ -142,13 +143,14 @@ impl Bind {
         self.bind_reserved(write).await
     }
 
-    /// Takes back what is held for a bind that failed. A pod that is bound after all keeps it, and so does one that
-    /// another scheduler may bind: whoever leads now finds the claims as after a crash, and no write is let through here.
+    /// Takes back what is held for a bind that failed, once nothing of it can come true any more. A pod that is bound after all
+    /// keeps it, and so does one that another scheduler may bind: whoever leads now finds the claims as after a crash, and no
+    /// write is let through here.
     async fn undo(&self, write: &Write, held: &Held<'_>, reason: String) -> Result<(), String> {
-        if held.claims.is_empty() && held.made.is_none() {
+        if held.claims.is_empty() && held.made.is_none() && write.open.left().is_none() {
             return Err(reason);
         }
-        match self.standing(write).await {
+        match self.settled(write).await {
             Standing::Done => return Ok(()),
             Standing::Elsewhere(_) | Standing::Unknown => return Err(reason),
             Standing::Open | Standing::Gone(_) => {}
@@ -158,6 +160,10 @@ impl Bind {
         }
         for claim in &held.claims {
             claim.release(write, self.consumer()).await;
+        }
+        // What is taken back late would be missing to the next bind of the pod.
+        if write.open.left().is_some() {
+            self.settled(write).await;
         }
         Err(reason)
     }
@@ -251,8 +257,35 @@ impl Bind {
         let labels: serde_json::Map<String, Value> =
             self.labels.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
         let body = json!({ "metadata": { "uid": self.uid, "labels": labels } });
-        let patched = call(write, Method::PATCH, &self.path(""), Form::Merge, &body).await;
-        patched.map(drop).map_err(|failure| format!("failed to label the pod: {failure}"))
+        let mut unsure = 0;
+        loop {
+            match call(write, Method::PATCH, &self.path(""), Form::Merge, &body).await {
+                Ok(_) => return Ok(()),
+                // Written twice they are the same.
+                Err(Failure::Unsure(_)) if unsure < ATTEMPTS_MAX => {
+                    unsure += 1;
+                    sleep(backoff(unsure)).await;
+                }
+                Err(failure) => return Err(format!("failed to label the pod: {failure}")),
+            }
+        }
+    }
+
+    /// Reads how the bind stands once nothing that was written for it can come true any more. Until then its node and its
+    /// devices are given to nobody else, and the pod is not bound again: it would be told what is another bind's. A pod that
+    /// is on a node, or gone, is waited for no longer.
+    async fn settled(&self, write: &Write) -> Standing {
+        let begun = Instant::now();
+        loop {
+            let left = write.open.left();
+            let standing = self.standing(write).await;
+            let Some(left) = left.filter(|_| standing == Standing::Open) else { return standing };
+            tokio::select! {
+                biased;
+                () = write.stop.cancelled() => return Standing::Unknown,
+                () = sleep(left.min(until_next_look(begun.elapsed()))) => {}
+            }
+        }
     }
 
     /// Reads how the bind stands, for as long as it takes: nothing may be released before.

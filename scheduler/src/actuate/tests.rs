@@ -29,11 +29,16 @@ fn line(method: &Method, path: &str, body: &Value) -> String {
 
 /// Writes to a server that finds one object wherever it is asked for one, and answers writes with this code.
 async fn server(found: Value, code: u16) -> (Write, Sent) {
+    server_that_finds(move || found.clone(), code).await
+}
+
+/// Writes to a server that finds what it does when it is asked, and answers writes with this code.
+async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16) -> (Write, Sent) {
     let sent = Sent::default();
     let server = tower::service_fn({
         let sent = Arc::clone(&sent);
         move |request: Request<Body>| {
-            let (sent, found) = (Arc::clone(&sent), found.clone());
+            let (sent, found) = (Arc::clone(&sent), find());
             async move {
                 let (parts, body) = request.into_parts();
                 let (path, is_read) = (parts.uri.path(), parts.method == Method::GET);
@@ -63,7 +68,8 @@ async fn server(found: Value, code: u16) -> (Write, Sent) {
     let mode = Mode::Election { retry: Duration::from_secs(2) };
     let lease = Lease::new(client.clone(), "ns", "lease", mode);
     let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
-    (Write { client, guard, metrics: Metrics::new("kai"), stop }, sent)
+    let (metrics, open) = (Metrics::new("kai"), OpenWrites::default());
+    (Write { client, guard, metrics, stop, open }, sent)
 }
 
 /// Carries a task out at such a server.
@@ -235,6 +241,42 @@ async fn refused_writes_are_told_as_what_they_are() {
         check_refused(conditions(), code, &format!("{of_group} after 1")).await;
         check_refused(condition(), code, &format!("{of_pod} after 1")).await;
     }
+}
+
+/// What becomes of a bind whose POSTs are answered with this code, and of which one is carried out so many seconds after it
+/// began; none, and it never is.
+async fn check_late(code: u16, after_seconds: Option<u64>, is_bound: bool) {
+    let began = tokio::time::Instant::now();
+    let find = move || {
+        let is_on = after_seconds.is_some_and(|after| began.elapsed().as_secs() >= after);
+        json!({"metadata": {"uid": "u"}, "spec": {"nodeName": if is_on { "n" } else { "" }}})
+    };
+    let (write, sent) = server_that_finds(find, code).await;
+    let outcome = Task::Bind(Bind::of("u", "p", "n")).carry_out(&write).await;
+    assert_eq!(matches!(outcome, Some(Outcome::Bound(..))), is_bound, "{code}: {outcome:?}");
+    assert_eq!(sent.lock().expect("nobody panics with it").len(), 5, "{code}");
+}
+
+/// Its pod would be bound anew, and its devices given to others, while it is bound here.
+#[tokio::test(start_paused = true)]
+async fn a_bind_is_not_given_up_while_it_may_come_true() {
+    check_late(504, Some(40), true).await;
+    check_late(500, Some(8), true).await;
+    check_late(504, None, false).await;
+    check_late(500, None, false).await;
+}
+
+/// Labels that come late are not those of the next bind.
+#[tokio::test(start_paused = true)]
+async fn labels_without_an_answer_are_written_again_and_waited_for() {
+    let (write, sent) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), 504).await;
+    let labels = vec![(Box::from("runai-gpu-group"), Some(Box::from("g")))];
+    let bind = Bind { labels, ..Bind::of("u", "p", "n") };
+    let began = tokio::time::Instant::now();
+    let outcome = Task::Bind(bind).carry_out(&write).await;
+    assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
+    assert!(began.elapsed() >= Duration::from_mins(1), "{:?}", began.elapsed());
+    assert_eq!(sent.lock().expect("nobody panics with it").len(), 6, "labels alone");
 }
 
 /// An eviction is refused too where its pod leaves already.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, header};
+use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use kai_daemon::{chance, process::causes};
 use kube::{Client, client::Body};
@@ -17,6 +17,11 @@ use super::{failure::refusal, write::Write};
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Sets how long a request waits in all when the server asks for patience (429).
 const PATIENCE_MAX: Duration = Duration::from_mins(1);
+/// A write without an answer comes true within this time, or never. Source: kube-apiserver, `--request-timeout`.
+const UNANSWERED_MAX: Duration = Duration::from_mins(1);
+/// A write that the server says it failed at comes true within this time, or never. Source: etcd, which gives up a write after
+/// 5 s and two elections, and may have it done by then.
+const FAILED_MAX: Duration = Duration::from_secs(10);
 
 /// Says what the server's words have in them where a budget of disruptions refuses.
 const BUDGET: &str = "disruption budget";
@@ -49,7 +54,7 @@ impl Form {
 /// code, is an answer: it stands for as long as the budget does.
 ///
 /// # Errors
-/// [`Failure`]; only [`Failure::Unsure`] leaves open whether it was done.
+/// [`Failure`]; only [`Failure::Unsure`] leaves open whether it was done, or is yet: see [`Write::open`].
 pub async fn call(
     write: &Write,
     method: Method,
@@ -73,6 +78,10 @@ pub async fn call(
             {
                 sleep(wait.mul_f64(1.0 + chance::part())).await;
             }
+            Err((Failure::Unsure(message), within)) => {
+                write.open.add(within);
+                return Err(Failure::Unsure(message));
+            }
             answer => return answer.map_err(|(failure, _)| failure),
         }
     }
@@ -89,8 +98,8 @@ pub async fn read(client: &Client, path: &str) -> Result<Bytes, Failure> {
     once(client, request, None).await.map_err(|(failure, _)| failure)
 }
 
-/// One attempt, whose answer is waited for until 10 s have passed, or `until`. With a failure comes how long the server asks
-/// to wait.
+/// One attempt, whose answer is waited for until 10 s have passed, or `until`. With a refusal comes how long the server asks
+/// to wait, and with no certain answer within which time it may be done yet.
 async fn once(
     client: &Client,
     request: Request<Body>,
@@ -98,7 +107,7 @@ async fn once(
 ) -> Result<Bytes, (Failure, Duration)> {
     let patience = Instant::now() + ANSWER_MAX;
     let until = until.map_or(patience, |until| until.min(patience));
-    let unsure = |text: String| (Failure::Unsure(text), Duration::ZERO);
+    let unsure = |text: String| (Failure::Unsure(text), UNANSWERED_MAX);
     let exchange = async {
         let answer = client.send(request).await.map_err(|error| unsure(causes(&error)))?;
         let (parts, body) = answer.into_parts();
@@ -111,6 +120,12 @@ async fn once(
         .map_err(|_| unsure(format!("none within {}s", began.elapsed().as_secs())))??;
     if parts.status.is_success() {
         return Ok(text);
+    }
+    if parts.status.is_server_error() {
+        // Another code is that of a proxy, or of a server that answers while it goes on.
+        let has_ended = parts.status == StatusCode::INTERNAL_SERVER_ERROR;
+        let within = if has_ended { FAILED_MAX } else { UNANSWERED_MAX };
+        return Err((refusal(parts.status, &text), within));
     }
     let wait = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
     let seconds = wait.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1).min(10);

@@ -1,7 +1,13 @@
 //! Describes what every write needs.
 
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
 use kai_daemon::lease::Guard;
 use kube::Client;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::serve::metrics::Metrics;
@@ -18,6 +24,8 @@ pub struct Write {
     pub metrics: Metrics,
     /// Ends what waits for others.
     pub stop: CancellationToken,
+    /// Tells for how long a write may come true that had no certain answer.
+    pub open: OpenWrites,
 }
 
 impl Write {
@@ -25,5 +33,29 @@ impl Write {
     pub(crate) fn count(&self, what: &str, done: bool) {
         let result = if done { "success" } else { "error" };
         self.metrics.writes.with_label_values(&[what, result]).inc();
+    }
+}
+
+/// The moment until which some write may come true that had no certain answer. Copies share it.
+#[derive(Clone, Default, Debug)]
+pub struct OpenWrites(Arc<Mutex<Option<Instant>>>);
+
+impl OpenWrites {
+    /// Notes a write that may come true within this time.
+    pub(super) fn add(&self, within: Duration) {
+        let until = Instant::now() + within;
+        let mut latest = self.lock();
+        *latest = (*latest).max(Some(until));
+    }
+
+    /// Returns the time until none can come true any more; none where none can now.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        let until = (*self.lock())?;
+        let left = until.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
