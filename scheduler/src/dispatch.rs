@@ -196,6 +196,7 @@ impl Dispatch {
                 uid: names.claims[*claim].uid.clone(),
                 allocation: (!held.is_empty())
                     .then(|| allocation(*claim, Seat { pod, node }, &held, names)),
+                is_new: !names.claims[*claim].is_allocated,
             }
         };
         names.pods[pod].claims.iter().map(grant).collect()

@@ -286,6 +286,8 @@ pub struct ClaimRow {
     pub asked: Vec<AskedFor>,
     /// Attributes that its constraints name.
     pub alike: Vec<Box<str>>,
+    /// Tells whether it has devices.
+    pub is_allocated: bool,
     /// The node of its devices by number.
     pub node: Option<u32>,
     /// The queue of its label by number.

@@ -32,6 +32,8 @@ pub struct ClaimGrant {
     pub uid: Box<str>,
     /// Its devices, its node and what classes configure, as `status.allocation`; none where it asks for no devices.
     pub allocation: Option<Value>,
+    /// Tells whether it had no devices when they were chosen: they are this plan's, whichever of its binds gives them.
+    pub is_new: bool,
 }
 
 /// For whom claims are reserved.
@@ -55,6 +57,12 @@ impl ClaimGrant {
     /// Tells whether its devices have to be made ready before the bind.
     pub(super) fn awaits_conditions(&self) -> bool {
         self.allocation.as_ref().is_some_and(awaits_conditions)
+    }
+
+    /// Tells whether a claim has the devices that the plan of this bind chose for it, which a bind of another pod may have
+    /// given it. That one does not take them back while this pod is a consumer.
+    fn gave(&self, there: &Value) -> bool {
+        self.is_new && self.allocation.is_some() && same_devices(there, self.allocation.as_ref())
     }
 
     fn failed(&self, reason: &str) -> String {
@@ -165,7 +173,8 @@ impl<'g> Reservation<'g> {
     /// One attempt. A claim that is being deleted is released like any other: it cannot go before.
     async fn try_release(&self, write: &Write, consumer: Consumer<'_>) -> Result<(), Failure> {
         let Some(mut claim) = self.grant.find(&write.client).await? else { return Ok(()) };
-        if !withdraw(&mut claim, consumer, self.is_given_up) {
+        let gives_up = self.is_given_up || self.grant.gave(&claim["status"]["allocation"]);
+        if !withdraw(&mut claim, consumer, gives_up) {
             return Ok(());
         }
         let path = format!("{}/status", self.grant.path);

@@ -313,7 +313,7 @@ impl Catalog {
     }
 }
 
-/// Moves the references of a claim's row to its node and queue.
+/// Moves the references of a claim's row to its node and queue, and notes whether it has devices.
 pub(super) fn refer(context: &mut Context, row: u32, facts: &Claim) {
     let node = facts.allocation.as_ref().and_then(|given| given.node).map(Number::number);
     let queue = facts.queue.map(Number::number);
@@ -336,6 +336,7 @@ pub(super) fn refer(context: &mut Context, row: u32, facts: &Claim) {
     }
     let claim = &mut context.names.claims[row];
     (claim.node, claim.queue) = (node, queue);
+    claim.is_allocated = facts.allocation.is_some();
 }
 
 /// The entries of a request, or the one of an alternative: it is named behind a slash.
