@@ -315,6 +315,10 @@ impl Run {
                     (kind, Ok(version))
                 }
                 Event::Passed(kind, version) => (kind, Ok(version)),
+                Event::Kept(kind) => {
+                    self.lists.keep(kind);
+                    continue;
+                }
                 Event::Resume(kind, answer) => {
                     // The watch may have ended meanwhile; then nobody needs it.
                     let _ = answer.send(self.lists.version(kind).cloned());

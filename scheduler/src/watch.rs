@@ -49,6 +49,8 @@ pub enum Event {
     Deleted(Kind, Bytes),
     /// Nothing more came before this version.
     Passed(Kind, String),
+    /// A full list cannot be had for now: what is known stays.
+    Kept(Kind),
     /// Resumes from here; none: with a full list.
     Resume(Kind, oneshot::Sender<Option<String>>),
 }
@@ -83,6 +85,9 @@ const PAGE_LIMIT: u32 = 500;
 /// Forms of answers that leave out all but the metadata.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+/// An optional kind that was there counts as absent after so long without it: an API server that starts, or one of several that
+/// is behind the others, does not know every kind. It is shorter than what was heard stays fit to decide on.
+const ABSENT_MIN: Duration = Duration::from_mins(1);
 /// An expired token is read anew by the client; one that is refused this often stays refused.
 const UNAUTHORIZED_MAX: u32 = 3;
 
@@ -118,6 +123,8 @@ pub async fn watch(
         streams_lists: true,
         must_list: true,
         listing: false,
+        has_list: false,
+        absent_since: None,
         said_forbidden: false,
     };
     let mut failures = 0;
@@ -146,7 +153,8 @@ pub async fn watch(
         watch.report(&problem).await;
         failures = if started.elapsed() > HEALTHY_MIN { 0 } else { failures + 1 };
         let is_refused = matches!(problem, Problem::Refused { code: 400..500, .. });
-        let is_waited_for = watch.source.kind.is_required() || !is_refused;
+        let is_doubtful = watch.absent_since.is_some();
+        let is_waited_for = watch.source.kind.is_required() || !is_refused || is_doubtful;
         let pause_max = if is_waited_for { RECONNECT_MAX } else { PAUSE_MAX };
         let is_expected = matches!(problem, Problem::ListsNotStreamed | Problem::Expired);
         if is_expected && failures < 3 {
@@ -171,6 +179,10 @@ struct Watch {
     must_list: bool,
     /// A full list has begun and not ended.
     listing: bool,
+    /// The receiver has a full list that the server gave.
+    has_list: bool,
+    /// Since when the server does not know the kind of that list.
+    absent_since: Option<Instant>,
     /// That it may not be read was said.
     said_forbidden: bool,
 }
@@ -231,7 +243,7 @@ impl Watch {
     }
 
     async fn end_list(&mut self, version: String) -> Result<(), Problem> {
-        self.listing = false;
+        (self.listing, self.has_list) = (false, true);
         self.send(vec![Event::End(self.source.kind, version)]).await?;
         self.health.heard(self.source.kind.name());
         self.health.synced(self.source.kind.name());
@@ -314,6 +326,7 @@ impl Watch {
         let answer = answer.map_err(|_| Problem::silent())?.map_err(Problem::broken)?;
         let (parts, body) = answer.into_parts();
         if parts.status.is_success() {
+            self.said_forbidden = false;
             self.health.answered(self.source.kind.name());
             return Ok(body);
         }
@@ -329,19 +342,18 @@ impl Watch {
         self.events.send(events).await.map_err(|_| Problem::Closed)
     }
 
-    /// Says once per change what is wrong, and lets an absent optional API read as empty.
+    /// Says once per change what is wrong, and has an optional API that cannot be read be as it was, or as empty.
     async fn report(&mut self, problem: &Problem) {
         let kind = self.source.kind;
+        if !matches!(problem, Problem::Refused { code: 404, .. }) {
+            self.absent_since = None;
+        }
         match problem {
-            Problem::Refused { code: code @ (403 | 404), .. }
-                if !self.source.kind.is_required() =>
-            {
-                if *code == 403 && !std::mem::replace(&mut self.said_forbidden, true) {
-                    tracing::warn!(%kind, path = self.source.path, %problem, "read as empty");
-                }
-                // A failed send means that the receiver is gone, which the next turn finds out.
-                let _ = self.send(vec![Event::Begin(kind)]).await;
-                let _ = self.end_list(String::new()).await;
+            Problem::Refused { code: 403, .. } if !kind.is_required() => {
+                self.forbidden(problem).await;
+            }
+            Problem::Refused { code: 404, .. } if !kind.is_required() => {
+                self.absent(problem).await;
             }
             Problem::Ended | Problem::Closed => {}
             Problem::Expired | Problem::ListsNotStreamed => {
@@ -353,6 +365,52 @@ impl Watch {
                 }
             }
         }
+    }
+}
+
+impl Watch {
+    /// An optional kind may not be read. What was read before stays, for as long as that lasts: the right may be missing for
+    /// a moment, and its objects are there.
+    async fn forbidden(&mut self, problem: &Problem) {
+        let kind = self.source.kind;
+        if !std::mem::replace(&mut self.said_forbidden, true) {
+            let reads_as = if self.has_list { "as it was read last" } else { "empty" };
+            tracing::warn!(%kind, path = self.source.path, %problem, reads_as, "it may not be read");
+        }
+        if self.has_list {
+            self.keep(problem).await;
+        } else {
+            self.read_as_empty().await;
+        }
+    }
+
+    /// An optional kind is not served. Where it was, that has to last before its objects count as gone.
+    async fn absent(&mut self, problem: &Problem) {
+        if self.has_list {
+            let since = *self.absent_since.get_or_insert_with(Instant::now);
+            if since.elapsed() < ABSENT_MIN {
+                self.keep(problem).await;
+                return;
+            }
+            let kind = self.source.kind;
+            tracing::warn!(%kind, path = self.source.path, %problem, "it is not served any more");
+        }
+        self.read_as_empty().await;
+    }
+
+    /// Leaves what is known as it is. It counts as heard of now: who may not read one optional kind decides all the same.
+    async fn keep(&mut self, problem: &Problem) {
+        let name = self.source.kind.name();
+        self.health.heard(name);
+        self.health.failed(name, &problem.to_string());
+        // A failed send means that the receiver is gone, which the next turn finds out.
+        let _ = self.send(vec![Event::Kept(self.source.kind)]).await;
+    }
+
+    async fn read_as_empty(&mut self) {
+        let _ = self.send(vec![Event::Begin(self.source.kind)]).await;
+        let _ = self.end_list(String::new()).await;
+        (self.has_list, self.absent_since) = (false, None);
     }
 }
 

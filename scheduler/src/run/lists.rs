@@ -53,6 +53,11 @@ impl Lists {
         }
     }
 
+    /// Notes that a kind cannot be listed for now: it is not waited for.
+    pub(super) fn keep(&mut self, kind: Kind) {
+        self.awaited[kind.index()] = Awaited::No;
+    }
+
     /// Notes up to which version a kind is taken in.
     pub(super) fn taken(&mut self, kind: Kind, version: String) {
         self.versions[kind.index()] = Some(version);
@@ -86,6 +91,7 @@ mod tests {
 
     const BEGIN: fn(&mut Lists, Kind) = |lists, kind| lists.begin(kind);
     const END: fn(&mut Lists, Kind) = |lists, kind| lists.end(kind);
+    const KEEP: fn(&mut Lists, Kind) = |lists, kind| lists.keep(kind);
     const ASK: fn(&mut Lists, Kind) = |lists, kind| lists.ask(kind);
     const TAKEN: fn(&mut Lists, Kind) = |lists, kind| lists.taken(kind, "7".to_owned());
     const APPLIED: fn(&mut Lists, Kind) = |lists, kind| lists.applied(kind, "7".to_owned());
@@ -123,6 +129,13 @@ mod tests {
                 ],
             );
         }
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_had_is_not_waited_for() {
+        let steps = [(TAKEN, true), (ASK, false), (KEEP, true), (BEGIN, true), (END, true)];
+        check(first(false), &steps);
+        check(first(false), &[(BEGIN, false), (KEEP, false)]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ struct Watched {
     age: Duration,
     /// Its first requests: a list, or from where it goes on.
     asked: Vec<&'static str>,
-    /// The first events that it told.
+    /// The first events that it told, each once in a row.
     told: Vec<&'static str>,
 }
 
@@ -89,6 +89,7 @@ async fn watched(kind: Kind, server: Server) -> Watched {
                     Event::Applied(..) => "applied",
                     Event::Deleted(..) => "deleted",
                     Event::Passed(..) => "passed",
+                    Event::Kept(_) => "kept",
                     Event::Resume(_, answer) => {
                         let _ = answer.send(Some(String::from("7")));
                         "resume"
@@ -106,7 +107,8 @@ async fn watched(kind: Kind, server: Server) -> Watched {
     stop.cancel();
     watching.await.expect("no panic").expect("only credentials end a watch");
     let mut told = taking.await.expect("no panic");
-    told.truncate(3);
+    told.dedup();
+    told.truncate(6);
     let mut asked = std::mem::take(&mut *asked.lock().expect("nobody panics with it"));
     asked.truncate(3);
     Watched { age: greatest, asked, told }
@@ -116,7 +118,7 @@ async fn watched(kind: Kind, server: Server) -> Watched {
 async fn what_is_known_is_as_old_as_the_last_that_was_told() {
     let topology = Kind::Topology;
     // A case each: a kind, a server, whether what is known gets too old to decide on.
-    let cases: [(&str, Kind, Server, bool); 6] = [
+    let cases: [(&str, Kind, Server, bool); 7] = [
         (
             "bookmarks",
             Kind::Node,
@@ -137,6 +139,7 @@ async fn what_is_known_is_as_old_as_the_last_that_was_told() {
             true,
         ),
         ("optional and gone", topology, |n| if n == 0 { list() } else { refused(404) }, false),
+        ("optional and forbidden", topology, |n| if n == 0 { list() } else { refused(403) }, false),
         ("optional and failing", topology, |n| if n == 0 { list() } else { refused(500) }, true),
     ];
     for (about, kind, server, is_old) in cases {
@@ -189,5 +192,37 @@ async fn what_may_have_been_missed_is_listed() {
 async fn what_comes_in_one_piece_is_told_in_its_order() {
     let told =
         watched(Kind::Node, |_| Response::new(Content::from(format!("{ADDED}{LIST}")))).await.told;
-    assert_eq!(told, ["begin", "applied", "end"]);
+    assert_eq!(told[..3], ["begin", "applied", "end"]);
+}
+
+/// What is not there at the start is empty; what was there goes only when that lasts.
+#[tokio::test(start_paused = true)]
+async fn an_optional_kind_is_not_empty_for_a_refusal_that_passes() {
+    const EMPTY: [&str; 2] = ["begin", "end"];
+    let cases: [(&str, Server, Vec<&str>); 5] = [
+        ("never served", |_| refused(404), EMPTY.repeat(3)),
+        ("never allowed", |_| refused(403), EMPTY.repeat(3)),
+        (
+            "served again",
+            |n| match n {
+                0 => ended(LIST),
+                1..4 => refused(404),
+                _ => Response::new(Content::from(format!("{ADDED}{LIST}"))),
+            },
+            vec!["begin", "end", "resume", "kept", "begin", "applied"],
+        ),
+        (
+            "not served any more",
+            |n| if n == 0 { ended(LIST) } else { refused(404) },
+            vec!["begin", "end", "resume", "kept", "begin", "end"],
+        ),
+        (
+            "forbidden from now on",
+            |n| if n == 0 { ended(LIST) } else { refused(403) },
+            vec!["begin", "end", "resume", "kept"],
+        ),
+    ];
+    for (about, server, expected) in cases {
+        assert_eq!(watched(Kind::Topology, server).await.told, expected, "{about}");
+    }
 }
