@@ -24,15 +24,16 @@ use crate::{
     ingest::{Kind, Rules, Selector},
     run::{self, Channels, End, Run},
     serve::{health::Health, metrics::Metrics, order},
-    server::{
-        OpenWrites, Write,
-        call::{Failure, read},
-    },
+    server::{OpenWrites, Write},
     settings::{Args, config},
     sharing::{Sharing, cdi, image},
     usage,
     watch::{self, Source},
 };
+
+mod devices;
+
+use devices::Devices;
 
 /// Batches of events on their way to the loop; bounds the memory that a slow loop costs.
 const BATCHES_MAX: usize = 256;
@@ -63,6 +64,9 @@ pub enum Error {
     /// The loop cannot go on.
     #[error(transparent)]
     Run(#[from] run::Error),
+    /// `resource.k8s.io` is served another way than when the turn of leading began.
+    #[error("resource.k8s.io is served otherwise than before: starting anew")]
+    Devices,
     /// Another scheduler leads.
     #[error("lost the lease {0} (--leader-elect)")]
     LeaseLost(String),
@@ -138,8 +142,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// Leads while the Lease is held. Who loses it stands by with nothing remembered, or ends
-    /// where an election was asked for; who remembers too much begins anew.
+    /// Leads while the Lease is held. Who loses it stands by with nothing remembered, or ends where an election was asked for;
+    /// who remembers too much, or reads devices as they are not served any more, begins anew.
     async fn lead_by_turns(&self, lease: &Lease, stop: &CancellationToken) -> Result<End, Error> {
         let mut manner = Manner::Newest;
         loop {
@@ -158,9 +162,9 @@ impl Shared {
                     return Ok(End::Stopped);
                 }
                 // All that was remembered is gone with the turn. A process that ended would be started later each time.
-                Err(Error::Run(filled @ run::Error::Names { .. })) => {
+                Err(anew @ (Error::Run(run::Error::Names { .. }) | Error::Devices)) => {
                     guard.release().await;
-                    tracing::warn!("{filled}");
+                    tracing::warn!("{anew}");
                 }
                 Err(error) => {
                     guard.release().await;
@@ -174,7 +178,7 @@ impl Shared {
     async fn lead(&self, guard: &Guard, stop: &CancellationToken) -> Result<End, Error> {
         let turn = stop.child_token();
         self.settle_leftovers(guard, stop).await;
-        let Some(devices) = self.devices(stop).await else {
+        let Some(devices) = Devices::ask(&self.client, stop).await else {
             return Ok(End::Stopped);
         };
         let (events_in, events) = mpsc::channel(BATCHES_MAX);
@@ -223,6 +227,7 @@ impl Shared {
             biased;
             end = looped => end.map_err(Error::from),
             Some(Ok(Err(error))) = watches.join_next() => Err(Error::from(error)),
+            () = devices.served_otherwise(&self.client) => Err(Error::Devices),
         };
         turn.cancel();
         watches.shutdown().await;
@@ -273,37 +278,6 @@ impl Shared {
         }
     }
 
-    /// Asks how `resource.k8s.io` is served; none where the process is to stop. It is asked until there is an answer: one
-    /// failure must not decide for the life of the process.
-    async fn devices(&self, stop: &CancellationToken) -> Option<Devices> {
-        let mut failures = 0;
-        loop {
-            let answer = tokio::select! {
-                biased;
-                () = stop.cancelled() => return None,
-                answer = read(&self.client, "/apis/resource.k8s.io") => answer,
-            };
-            match answer {
-                Ok(bytes) => {
-                    return Some(Devices { version: newest_version(&bytes), are_served: true });
-                }
-                Err(Failure::Refused { code, .. }) => {
-                    tracing::info!(code, "resource.k8s.io is not served: no claims, no devices");
-                    return Some(Devices { version: newest_version(b""), are_served: code != 404 });
-                }
-                Err(failure) => {
-                    tracing::warn!(%failure, "failed to read what resource.k8s.io serves");
-                }
-            }
-            failures += 1;
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return None,
-                () = tokio::time::sleep(backoff(failures)) => {}
-            }
-        }
-    }
-
     fn state(
         &self,
         devices: Devices,
@@ -333,14 +307,6 @@ impl Shared {
     }
 }
 
-/// Says how `resource.k8s.io` is served.
-#[derive(Clone, Copy, Debug)]
-struct Devices {
-    /// The newest version; where none is served the newest of all, which reads as empty lists.
-    version: &'static str,
-    are_served: bool,
-}
-
 /// Says where each kind is found that matters under these flags. What belongs to another node pool is left out by the
 /// server.
 fn sources<'s>(
@@ -360,17 +326,6 @@ fn sources<'s>(
         },
         resync: Arc::clone(&resync[kind.index()]),
     })
-}
-
-/// The best version that an `APIGroup` lists, the best of all where it lists none that is understood.
-fn newest_version(group: &[u8]) -> &'static str {
-    let versions = Kind::ResourceClaim.api().versions;
-    let group: serde_json::Value = serde_json::from_slice(group).unwrap_or_default();
-    let listed = |version: &str| {
-        let mut versions = group["versions"].as_array().into_iter().flatten();
-        versions.any(|one| one["version"] == *version)
-    };
-    versions.iter().find(|version| listed(version)).unwrap_or(&versions[0])
 }
 
 /// Source: docs/behaviour.md 12.1.
