@@ -1,6 +1,6 @@
 //! The daemon: watches in, queue, workers out.
 
-use crate::object::POD_GROUP_API_VERSION;
+use crate::object::{Object, POD_GROUP_API_VERSION};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -347,6 +347,13 @@ impl Sink {
         }
     }
 
+    /// A priority class came, changed or went: what groups may have and others not take back hangs on it.
+    fn set_class(&self, name: &str, class: Option<Arc<Object>>) {
+        for group in self.store.set_class(name, class) {
+            self.dirty.group(group);
+        }
+    }
+
     fn requeue_members(&self, group: &Key) {
         for pod in self.store.members(group) {
             self.queue.add(pod);
@@ -449,12 +456,12 @@ fn follow_classes(client: Client, sink: Sink) -> impl Future<Output = ()> {
         Change::Set(object) => {
             let name = object.name().to_owned();
             listing.see(name.clone());
-            sink.store.set_class(&name, Some(object));
+            sink.set_class(&name, Some(object));
         }
-        Change::Gone(object) => sink.store.set_class(object.name(), None),
+        Change::Gone(object) => sink.set_class(object.name(), None),
         Change::ListEnd => {
             for name in listing.end(sink.store.class_names()) {
-                sink.store.set_class(&name, None);
+                sink.set_class(&name, None);
             }
             sink.count(&mut is_counted);
         }

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kai_api::names;
-use serde_json::json;
+use kai_api::names::{self, value};
+use serde_json::{Value, json};
 
 use crate::interner::Interner;
 use crate::object::Object;
@@ -87,6 +87,8 @@ struct Packed {
     is_cut: bool,
     /// Its resource version, 0 where that is no number.
     version: u64,
+    /// The priority class by which it may be evicted or not, empty where it names none; none where it says that itself.
+    class: Option<Arc<str>>,
 }
 
 /// Of the objects of more text than this the last is kept as a tree besides: each pod of a large gang reads its group.
@@ -98,6 +100,8 @@ const LARGE_BYTES_MIN: usize = 1 << 16;
 pub(crate) const BULKY_BYTES_MIN: usize = 16 << 10;
 const BULK_BYTES_MAX: usize = 16 << 20;
 const BULK_BYTES_OF_POD: usize = 1 << 10;
+/// No priority class has a longer name.
+const CLASS_BYTES_MAX: usize = 253;
 /// So many groups are named to who asks for those of a workload.
 const NAMED_MAX: usize = 64;
 
@@ -106,7 +110,9 @@ impl Packed {
         let rows = object.value()["spec"]["subGroups"].as_array();
         let has_subgroups = rows.is_some_and(|rows| !rows.is_empty());
         let version = object.resource_version().parse().unwrap_or(0);
-        Self { text: object.value().to_string().into(), has_subgroups, is_cut: false, version }
+        let text = object.value().to_string().into();
+        let class = class_of(&object.value()["spec"]).map(Arc::from);
+        Self { text, has_subgroups, is_cut: false, version, class }
     }
 
     /// A group that has no room: what accounts need of it.
@@ -127,6 +133,22 @@ impl Packed {
         let value = serde_json::from_str(&self.text).expect("it was written from JSON");
         Arc::new(Object::new(value))
     }
+}
+
+/// The priority class that decides whether a group with this spec may be evicted, empty where it names none that there may
+/// be; none where it says that itself.
+fn class_of(spec: &Value) -> Option<&str> {
+    let says_itself = matches!(
+        spec["preemptibility"].as_str(),
+        Some(value::PREEMPTIBLE | value::NON_PREEMPTIBLE)
+    );
+    let class = spec["priorityClassName"].as_str().unwrap_or_default();
+    (!says_itself).then_some(if class.len() <= CLASS_BYTES_MAX { class } else { "" })
+}
+
+/// Holds what of a priority class groups depend on: its value, and whether it is for those that name none.
+fn facts(class: &Object) -> (Option<i64>, bool) {
+    (class.value()["value"].as_i64(), class.value()["globalDefault"] == true)
 }
 
 /// The `PodGroup` that a pod is marked with.
@@ -290,12 +312,27 @@ impl Store {
         self.inner().classes.get(name).cloned()
     }
 
-    pub(crate) fn set_class(&self, name: &str, class: Option<Arc<Object>>) {
+    /// Stores a priority class, or takes it out; returns the groups of which it may decide something else since.
+    ///
+    /// Cost: in the groups, where something about it changed.
+    pub(crate) fn set_class(&self, name: &str, class: Option<Arc<Object>>) -> Vec<Key> {
         let mut inner = self.inner();
-        match class {
+        let now = class.as_deref().map(facts);
+        let before = match class {
             Some(class) => inner.classes.insert(name.to_owned(), class),
             None => inner.classes.remove(name),
         };
+        let before = before.as_deref().map(facts);
+        if before == now {
+            return Vec::new();
+        }
+        // The default is for whoever names a class that is missing, too.
+        let is_default = [before, now].into_iter().flatten().any(|(_, is_default)| is_default);
+        let hangs_on_it = |group: &Packed| {
+            group.class.as_deref().is_some_and(|class| is_default || class == name)
+        };
+        let groups = inner.groups.iter().filter(|(_, group)| hangs_on_it(group));
+        groups.map(|(key, _)| key.clone()).collect()
     }
 
     /// The class of groups that name none, where the cluster has one: the least of several, as Kubernetes has it.
@@ -555,6 +592,39 @@ mod tests {
             store.set_class(name, Some(Arc::new(Object::new(class))));
         }
         assert_eq!(store.default_class().expect("there are three").name(), "b");
+    }
+
+    /// What a group may take back is summed up anew where its class comes, goes, or is made again with another value.
+    #[test]
+    fn a_class_that_changes_names_the_groups_that_hang_on_it() {
+        let store = Store::default();
+        for (name, spec) in [
+            ("names-it", json!({"priorityClassName": "c"})),
+            ("names-another", json!({"priorityClassName": "d"})),
+            ("names-none", json!({})),
+            ("says-itself", json!({"priorityClassName": "c", "preemptibility": "preemptible"})),
+        ] {
+            let value = json!({"metadata": {"namespace": "n", "name": name}, "spec": spec});
+            store.set_group(&Key::new("n", name), Some(&Object::new(value)));
+        }
+        let check = |class: Option<(i64, bool)>, expect: &[&str]| {
+            let class = class.map(|(value, is_default)| {
+                let metadata = json!({"name": "c"});
+                let value =
+                    json!({"metadata": metadata, "value": value, "globalDefault": is_default});
+                Arc::new(Object::new(value))
+            });
+            let groups = store.set_class("c", class);
+            let names: Vec<&str> = groups.iter().map(|key| &*key.name).collect();
+            assert_eq!(names, expect);
+        };
+        check(None, &[]);
+        check(Some((50, false)), &["names-it"]);
+        check(Some((50, false)), &[]);
+        check(Some((100, false)), &["names-it"]);
+        let by_default = ["names-another", "names-it", "names-none"];
+        check(Some((100, true)), &by_default);
+        check(None, &by_default);
     }
 
     #[test]

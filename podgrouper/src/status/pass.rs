@@ -256,12 +256,15 @@ impl Controller {
             .await;
         let mut failed = Vec::new();
         for (key, error) in results {
-            if matches!(&error, kube::Error::Api(status) if matches!(status.code, 404 | 409 | 422))
-            {
-                // Deleted, or another object of the name: its own event comes.
+            let code = if let kube::Error::Api(status) = &error { status.code } else { 0 };
+            if code == 404 {
+                // It was deleted: its own event comes.
                 continue;
             }
-            self.tell(&key, &error);
+            // Another version of it may be there, or another object of the name, and is known at the second try.
+            if !matches!(code, 409 | 422) || self.paused.contains_key(&key) {
+                self.tell(&key, &error);
+            }
             failed.push(key);
         }
         failed

@@ -114,6 +114,20 @@ async fn a_group_is_late_while_the_nodes_and_claims_of_its_pods_cannot_be_read()
     }
 }
 
+/// A refusal for another version or object of the name may be the last that is heard of it.
+#[tokio::test]
+async fn a_status_that_was_refused_is_written_again() {
+    for (code, is_again) in [(404, false), (409, true), (422, true), (403, true), (500, true)] {
+        let mut controller = controller_at(code);
+        let key = Key::new("n", "g");
+        let group = json!({"metadata": {"namespace": "n", "name": "g", "uid": "g"}, "spec": {}});
+        controller.store.set_group(&key, Some(&Object::new(group)));
+        add_pod(&controller, "a", "Running", &[]);
+        let failed = controller.pass([key.clone()].into()).await;
+        assert_eq!(failed == [key], is_again, "{code}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_status_that_fails_again_waits_twice_as_long_up_to_a_minute() {
     let mut controller = controller();
