@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kai_daemon::clock;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::eviction::{Seen, TOGETHER_SECONDS};
 use super::settle::{Members, Window, mark};
@@ -49,6 +50,8 @@ struct Rows {
     evictions: HashMap<Arc<str>, Evictions>,
     /// Time when those of too long ago were let go.
     swept: Second,
+    /// When it was looked for what is due, by the wall clock and by one that nobody sets.
+    looked: Option<(Second, Instant)>,
 }
 
 /// Evictions of the groups of a namespace: by the name of the group, what was said, and the time.
@@ -93,6 +96,20 @@ fn now() -> Second {
 }
 
 impl Rows {
+    /// Has what is due stay due where the wall clock was set back since the last look: it would wait for as much longer.
+    fn follow_clock(&mut self, at: Second) {
+        let now = Instant::now();
+        let (before, then) = self.looked.replace((at, now)).unwrap_or((at, now));
+        let passed = Second::try_from((now - then).as_secs()).unwrap_or(Second::MAX);
+        let set_back = before.saturating_add(passed) - at;
+        if set_back > LAG_SECONDS {
+            for due in self.dirty.values_mut() {
+                *due = due.saturating_sub(set_back);
+            }
+            self.swept = self.swept.min(at);
+        }
+    }
+
     /// Lets go of evictions of too long ago, now and then.
     fn sweep(&mut self, at: Second) {
         if at - self.swept < SWEEP_SECONDS {
@@ -277,6 +294,7 @@ impl Heard {
     /// Takes the workloads that may be written.
     pub(super) fn take_due(&self, at: Second) -> BTreeSet<WorkId> {
         let mut rows = self.rows();
+        rows.follow_clock(at);
         rows.sweep(at);
         if !rows.is_listed {
             return BTreeSet::new();

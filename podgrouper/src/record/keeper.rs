@@ -27,6 +27,9 @@ const ABSENT_RETRY: Duration = Duration::from_mins(1);
 /// So many claims of a namespace are asked for in one pass, which waits for each: those of others are written behind it.
 const CLAIM_READS_MAX: usize = 512;
 
+/// Bounds the pause between two looks at the clock, in seconds: it may be set meanwhile.
+const LOOK_SECONDS_MAX: u64 = 600;
+
 /// Changes that come within this time are looked at together.
 const CROWD: Duration = Duration::from_millis(500);
 
@@ -124,7 +127,7 @@ impl Keeper {
             }
             let midnight = self.today.end() + LAG_SECONDS;
             let next = self.heard.next_due().map_or(midnight, |next| next.min(midnight));
-            let pause = u64::try_from(next - now()).unwrap_or(0).max(1);
+            let pause = u64::try_from(next - now()).unwrap_or(0).clamp(1, LOOK_SECONDS_MAX);
             tokio::select! {
                 biased;
                 // Changes come in crowds, and none of them is due at once.

@@ -16,6 +16,7 @@ use kube::api::{
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::manifest::{scaling_pod, unschedulable};
 use super::plan::{Memory, Plan, Step, View, plan};
@@ -33,6 +34,8 @@ const DEBOUNCE: Duration = Duration::from_secs(1);
 /// Wait after a round in which a write failed, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(2);
 const RETRY_MAX: Duration = Duration::from_mins(1);
+/// Bounds the pause between two looks at what there is to do where something is waited for.
+const LOOK_MAX: Duration = Duration::from_mins(10);
 /// Failures that are remembered: their texts have names of pods, which users make.
 const TOLD_MAX: usize = 1_000;
 /// Writes at the same time.
@@ -218,11 +221,12 @@ impl Controller {
             }
             let now = clock::now();
             let Plan { steps, wake: next } = self.plan(seen, &mut memory, now);
-            wake = next;
+            // From here on by a clock that nobody sets back.
+            wake = next.map(|at| Instant::now() + left(at, now));
             let all = stream::iter(steps).map(|step| self.carry_out(seen, step, image));
             let done: Vec<bool> = all.buffer_unordered(WRITES).collect().await;
             if done.contains(&false) {
-                wake = wake.into_iter().chain(now.checked_add(retry).ok()).min();
+                wake = wake.into_iter().chain([Instant::now() + retry]).min();
                 retry = retry.saturating_mul(2).min(RETRY_MAX);
             } else {
                 retry = RETRY_MIN;
@@ -361,12 +365,14 @@ fn pods(client: &Client, namespace: &str) -> Api<DynamicObject> {
     Api::namespaced_with(client.clone(), namespace, &resource)
 }
 
-async fn sleep_until(wake: Option<Timestamp>) {
+/// Returns the time until a moment, but no more than the longest pause: the clock may be set meanwhile.
+fn left(at: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(at.duration_since(now)).unwrap_or_default().min(LOOK_MAX)
+}
+
+async fn sleep_until(wake: Option<Instant>) {
     match wake {
-        Some(wake) => {
-            let left = wake.duration_since(clock::now());
-            tokio::time::sleep(Duration::try_from(left).unwrap_or_default()).await;
-        }
+        Some(wake) => tokio::time::sleep_until(wake).await,
         None => std::future::pending().await,
     }
 }

@@ -113,8 +113,12 @@ struct Serving<'a> {
 /// deleted too.
 pub(super) fn plan(view: &View<'_>, memory: &mut Memory) -> Plan {
     let mut plan = Plan::default();
-    memory.calm.retain(|_, until| *until > view.now);
-    memory.spent.retain(|spent| spent.until > view.now);
+    // What lasts longer than it may is from before the clock was set back.
+    let lasts = |until: Timestamp| {
+        until > view.now && after(view.now, CALM).is_none_or(|last| until <= last)
+    };
+    memory.calm.retain(|_, until| lasts(*until));
+    memory.spent.retain(|spent| lasts(spent.until));
     memory.turns.retain(|key, _| view.waiting.contains_key(key));
     let serving = tidy(view, memory, &mut plan);
     let mut classes: BTreeMap<&str, Demand<'_>> = BTreeMap::new();

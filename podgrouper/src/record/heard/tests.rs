@@ -77,6 +77,22 @@ fn evictions_of_a_namespace_are_bounded_and_go() {
     assert!(heard.rows().evictions.is_empty());
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_due_does_not_wait_for_a_clock_that_was_set_back() {
+    clock::follow_tokio(jiff::Timestamp::UNIX_EPOCH);
+    let heard = Heard::default();
+    heard.listed();
+    // A second later, by a clock that was set back by so much.
+    let look = async |set_back: Second| {
+        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        heard.take_due(now() - set_back).len()
+    };
+    assert_eq!(look(0).await, 0);
+    group(&heard, "n", "a", "q");
+    assert_eq!(look(0).await, 0, "it is due in some seconds");
+    assert_eq!([look(3_600).await, look(3_600).await, look(3_600).await], [0, 1, 0]);
+}
+
 /// Nothing would let go of it before its time.
 #[test]
 fn an_eviction_of_tomorrow_is_none() {

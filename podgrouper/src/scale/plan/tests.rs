@@ -366,6 +366,15 @@ fn the_calm_minute_is_a_namespace_s_own() {
     world.round(110, "+n-p3:1");
 }
 
+/// A minute by a clock from which an hour is taken meanwhile is no hour.
+#[test]
+fn the_calm_minute_ends_though_the_clock_is_set_back() {
+    let mut world = World::default();
+    world.waits("p1 0.9").waits("p2 0.9").round(3_600, "+n-p1:1 +n-p2:1");
+    world.round(3_601, "!n-p1 !n-p2").gone("p1").round(3_650, "-n-p1").waits("p3 0.9");
+    world.round(3_651, "").round(51, "+n-p3:1");
+}
+
 /// Somebody has pods whose scaling pods have the names that another's would get.
 #[test]
 fn a_name_is_found_whatever_is_taken() {
