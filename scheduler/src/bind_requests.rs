@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::{
     actuate::{Bind, Outcome},
     server::{
-        Write,
+        OpenWrites, Write,
         call::{Failure, Form, call, read},
         wire::Whereabouts,
     },
@@ -81,6 +81,8 @@ pub(crate) async fn settle(write: &Write, selector: &str) -> Result<(), Failure>
 }
 
 async fn settle_one(write: &Write, request: BindRequest) {
+    // What may come true late of another request is not waited for here.
+    let write = &Write { open: OpenWrites::default(), ..write.clone() };
     let meta = &request.metadata;
     let namespace = meta.namespace.clone().unwrap_or_default();
     let name = meta.name.clone().unwrap_or_default();

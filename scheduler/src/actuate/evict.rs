@@ -7,9 +7,9 @@ use http::Method;
 use kai_daemon::backoff;
 use kai_daemon::clock;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use super::{EvictionStamp, Outcome, Write};
+use super::{EvictionStamp, Outcome, Write, until_next_look};
 use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
@@ -34,7 +34,7 @@ pub struct Evict {
     pub stamp: Option<Arc<EvictionStamp>>,
 }
 
-/// A delete is safe to repeat; after so many lost answers the next cycle decides anew.
+/// A delete is safe to repeat; after so many lost answers it is not repeated, and the next cycle decides anew.
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Evict {
@@ -86,10 +86,28 @@ impl Evict {
                 Err(Failure::Unsure(message)) => {
                     unsure += 1;
                     if unsure == ATTEMPTS_MAX {
-                        return Err(message);
+                        return if self.goes_late(write).await { Ok(()) } else { Err(message) };
                     }
                     sleep(backoff(unsure)).await;
                 }
+            }
+        }
+    }
+
+    /// Waits until nothing that was asked for can come true any more, or has: another pod would be evicted in its place, and
+    /// both would go. Tells whether it has.
+    async fn goes_late(&self, write: &Write) -> bool {
+        let begun = Instant::now();
+        loop {
+            let left = write.open.left();
+            if self.is_gone(write).await {
+                return true;
+            }
+            let Some(left) = left else { return false };
+            tokio::select! {
+                biased;
+                () = write.stop.cancelled() => return false,
+                () = sleep(left.min(until_next_look(begun.elapsed()))) => {}
             }
         }
     }

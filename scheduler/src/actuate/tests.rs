@@ -267,6 +267,40 @@ async fn a_bind_is_not_given_up_while_it_may_come_true() {
     check_late(500, None, false).await;
 }
 
+/// The GPU would be given to others while the pod that holds it is being deleted.
+#[tokio::test(start_paused = true)]
+async fn a_reservation_goes_for_certain_or_stays_for_certain() {
+    for (code, is_certain) in [(200, true), (403, true), (404, true), (409, true), (504, false)] {
+        let pod = json!({"metadata": {"uid": "u", "namespace": "ns", "name": "r"}, "spec": {}});
+        let (write, sent) = server(json!({ "items": [pod] }), code).await;
+        let place = Place { group: Arc::from("g"), node: Box::default() };
+        let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+        let unreserve = Unreserve { device: 0, place, has_failed: true, template };
+        let task = Task::Share(ShareTask::Unreserve(unreserve));
+        let outcome = tokio::time::timeout(Duration::from_secs(5), task.carry_out(&write)).await;
+        assert_eq!(outcome.is_ok(), is_certain, "{code}: {outcome:?}");
+        let tries = sent.lock().expect("nobody panics with it").len();
+        assert_eq!(tries == 1, is_certain, "{code}: {tries}");
+    }
+}
+
+/// Another pod would be evicted for the same, and both would go.
+#[tokio::test(start_paused = true)]
+async fn an_eviction_is_not_given_up_while_it_may_come_true() {
+    for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
+        let began = tokio::time::Instant::now();
+        let find = move || {
+            let goes = began.elapsed().as_secs() >= after_seconds;
+            let at = goes.then_some("2026-01-01T00:00:00Z");
+            json!({"metadata": {"uid": "u", "deletionTimestamp": at}})
+        };
+        let (write, sent) = server_that_finds(find, 504).await;
+        let outcome = Task::Evict(evict()).carry_out(&write).await;
+        assert_eq!(matches!(outcome, Some(Outcome::Evicted(..))), expect, "{outcome:?}");
+        assert_eq!(sent.lock().expect("nobody panics with it").len(), 5);
+    }
+}
+
 /// Labels that come late are not those of the next bind.
 #[tokio::test(start_paused = true)]
 async fn labels_without_an_answer_are_written_again_and_waited_for() {

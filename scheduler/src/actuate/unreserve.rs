@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use kai_api::names::label;
+use kai_daemon::backoff;
+use tokio::time::sleep;
 
 use super::{
     Write,
@@ -32,9 +34,27 @@ pub struct Unreserve {
 
 impl Unreserve {
     pub(super) async fn carry_out(self, write: &Write) -> ShareOutcome {
-        let ending = self.unreserve(write).await;
+        let ending = self.unreserve_for_certain(write).await;
         write.count("unreserve", ending != Ending::Refused);
         ShareOutcome::Unreserved { device: self.device, has_failed: self.has_failed, ending }
+    }
+
+    /// Takes it away until it is certain what became of it: a deletion that is on its way yet would take the GPU from whoever
+    /// is given a share of it next.
+    async fn unreserve_for_certain(&self, write: &Write) -> Ending {
+        let mut failures = 0;
+        loop {
+            let ending = self.unreserve(write).await;
+            if matches!(ending, Ending::Gone(_)) || write.open.left().is_none() {
+                return ending;
+            }
+            failures += 1;
+            tokio::select! {
+                biased;
+                () = write.stop.cancelled() => return Ending::Refused,
+                () = sleep(backoff(failures)) => {}
+            }
+        }
     }
 
     async fn unreserve(&self, write: &Write) -> Ending {

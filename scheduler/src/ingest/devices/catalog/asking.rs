@@ -116,9 +116,11 @@ impl Catalog {
     /// Has claims read again where some were refused for which there may be room by now: nothing is kept of these.
     pub(in crate::ingest) fn judge_again(&mut self, context: &mut Context) {
         let Asking { is_due, next, .. } = &mut self.asking;
-        if *is_due && context.now >= *next {
+        let after = Timestamp(context.now.0.saturating_add(PAUSE));
+        // A moment that is further away than a pause is from before the clock was set back.
+        if *is_due && (context.now >= *next || *next > after) {
             *is_due = false;
-            *next = Timestamp(context.now.0.saturating_add(PAUSE));
+            *next = after;
             context.resync.push(Kind::ResourceClaim);
         }
     }
