@@ -216,7 +216,7 @@ impl Shared {
         let policy = tokio::spawn(cdi::follow(client, set, says_cdi, turn.clone()));
         let sharing = &self.args.sharing;
         let image = if sharing.resource_reservation_pod_image.is_empty() {
-            image::own_image(&self.client, &self.args.namespace).await
+            image::own_image(&self.client, &self.args.namespace, &turn).await
         } else {
             None
         };

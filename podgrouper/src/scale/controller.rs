@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use kai_api::names::{component, env};
-use kai_daemon::clock;
 use kai_daemon::process::causes;
+use kai_daemon::{backoff, clock};
 use kube::Client;
 use kube::api::{
     Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions,
@@ -36,6 +36,8 @@ const RETRY_MIN: Duration = Duration::from_secs(2);
 const RETRY_MAX: Duration = Duration::from_mins(1);
 /// Bounds the pause between two looks at what there is to do where something is waited for.
 const LOOK_MAX: Duration = Duration::from_mins(10);
+/// So often it is tried to take away what a namespace has that is no longer theirs; the next one waits for it.
+const LEAVE_TRIES: u32 = 5;
 /// Failures that are remembered: their texts have names of pods, which users make.
 const TOLD_MAX: usize = 1_000;
 /// Writes at the same time.
@@ -83,7 +85,7 @@ impl Controller {
     /// Works until it is dropped. Where there are to be none, those that were left behind go, and nothing is watched.
     pub(super) async fn run(&self) {
         if !self.settings.is_on {
-            self.clear().await;
+            self.clear_up(u32::MAX).await;
             return std::future::pending().await;
         }
         tracing::info!(namespace = %self.settings.namespace, "making scaling pods for cluster autoscalers");
@@ -100,7 +102,7 @@ impl Controller {
     /// Takes away what the next settings do not see.
     pub(super) async fn leave(&self, next: &Settings) {
         if self.settings.is_on && self.settings.namespace != next.namespace {
-            self.clear().await;
+            self.clear_up(LEAVE_TRIES).await;
         }
     }
 
@@ -294,8 +296,21 @@ impl Controller {
         self.pods().delete(name, &params).await.map(|_| ())
     }
 
-    /// Deletes all scaling pods, as far as they can be seen.
-    async fn clear(&self) {
+    /// Deletes all scaling pods, and tries so often what failed: nobody looks for them later.
+    async fn clear_up(&self, tries: u32) {
+        let mut pause = RETRY_MIN;
+        for _ in 1..tries {
+            if self.clear().await {
+                return;
+            }
+            tokio::time::sleep(pause).await;
+            pause = pause.saturating_mul(2).min(RETRY_MAX);
+        }
+        self.clear().await;
+    }
+
+    /// Deletes all scaling pods, as far as they may be seen; tells whether none is left of them.
+    async fn clear(&self) -> bool {
         let listed = match self.pods().list(&ListParams::default()).await {
             Ok(listed) => listed,
             Err(error) => {
@@ -303,24 +318,28 @@ impl Controller {
                     error = causes(&error),
                     "failed to look for scaling pods that are left"
                 );
-                return;
+                return is_forbidden(&error);
             }
         };
         let gvk = Gvk::new("v1", "Pod");
+        let mut is_done = true;
         for pod in listed.items {
             let pod = to_object(&gvk, pod);
             let scaling = Standing::of(&pod);
             if scaling.of.is_none() || pod.is_terminating() {
                 continue;
             }
-            if let Err(error) = self.delete(pod.name(), scaling.uid).await {
-                self.tell(&format!(
-                    "failed to delete scaling pod {}: {}",
-                    pod.name(),
-                    causes(&error)
-                ));
+            match self.delete(pod.name(), scaling.uid).await {
+                Ok(()) => {}
+                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
+                Err(error) => {
+                    let (name, why) = (pod.name(), causes(&error));
+                    self.tell(&format!("failed to delete scaling pod {name}: {why}"));
+                    is_done = false;
+                }
             }
         }
+        is_done
     }
 
     /// The image that this process runs in: scaling pods take the same, so that both are updated together.
@@ -330,22 +349,33 @@ impl Controller {
         else {
             return IMAGE.to_owned();
         };
-        match pods(&self.client, &namespace).get(&name).await {
-            Ok(own) => {
-                let containers = own.data["spec"]["containers"].as_array();
-                let containers = containers.map_or(&[][..], Vec::as_slice);
-                let own = containers.iter().find(|one| one["name"] == component::PODGROUPER);
-                let image = own.or(containers.first()).and_then(|one| one["image"].as_str());
-                image.unwrap_or(IMAGE).to_owned()
+        let mut failures = 0;
+        let error = loop {
+            match pods(&self.client, &namespace).get(&name).await {
+                Ok(own) => {
+                    let containers = own.data["spec"]["containers"].as_array();
+                    let containers = containers.map_or(&[][..], Vec::as_slice);
+                    let own = containers.iter().find(|one| one["name"] == component::PODGROUPER);
+                    let image = own.or(containers.first()).and_then(|one| one["image"].as_str());
+                    return image.unwrap_or(IMAGE).to_owned();
+                }
+                Err(error) if is_forbidden(&error) || is_missing(&error) => break error,
+                // One failure must not decide for as long as these settings hold.
+                Err(error) => {
+                    self.tell(&format!(
+                        "failed to read the own pod {namespace}/{name}: {}; trying again",
+                        causes(&error)
+                    ));
+                }
             }
-            Err(error) => {
-                self.tell(&format!(
-                    "failed to read the own pod {namespace}/{name}: {}; scaling pods run {IMAGE}",
-                    causes(&error)
-                ));
-                IMAGE.to_owned()
-            }
-        }
+            failures += 1;
+            tokio::time::sleep(backoff(failures)).await;
+        };
+        self.tell(&format!(
+            "failed to read the own pod {namespace}/{name}: {}; scaling pods run {IMAGE}",
+            causes(&error)
+        ));
+        IMAGE.to_owned()
     }
 
     /// Logs a failure, once as long as others are few.
@@ -358,6 +388,14 @@ impl Controller {
             tracing::warn!("{text}");
         }
     }
+}
+
+fn is_forbidden(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 403)
+}
+
+fn is_missing(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
 fn pods(client: &Client, namespace: &str) -> Api<DynamicObject> {
@@ -414,6 +452,36 @@ mod tests {
             let next = Settings { namespace: namespace.to_owned(), is_on, ..before.clone() };
             Controller::new(client, "kai-scheduler", before.clone()).leave(&next).await;
             assert_eq!(deleted.load(Ordering::Relaxed), expect, "{namespace} {is_on}");
+        }
+    }
+
+    /// They hold nodes with GPUs, and nobody looks for them while there are to be none.
+    #[tokio::test(start_paused = true)]
+    async fn scaling_pods_that_are_left_go_although_the_server_fails_at_first() {
+        for (code, expect) in [(500_u16, 3), (403, 1)] {
+            let asked = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&asked);
+            let server = tower::service_fn(move |_: Request<Body>| {
+                let is_first = counted.fetch_add(1, Ordering::Relaxed) < 2;
+                let (code, answer) = if is_first {
+                    let status = "Failure";
+                    (
+                        code,
+                        json!({"kind": "Status", "status": status, "message": "no", "code": code}),
+                    )
+                } else {
+                    (200, json!({"metadata": {}, "items": []}))
+                };
+                let answer = Body::from(answer.to_string().into_bytes());
+                let answer = Response::builder().status(code).body(answer);
+                async { answer }
+            });
+            let client = Client::new(server, "default");
+            let off = Settings { is_on: false, ..Settings::default() };
+            let controller = Controller::new(client, "kai-scheduler", off);
+            let run = tokio::time::timeout(Duration::from_mins(1), controller.run());
+            assert!(run.await.is_err(), "it runs for ever");
+            assert_eq!(asked.load(Ordering::Relaxed), expect, "{code}");
         }
     }
 }

@@ -1,29 +1,45 @@
 //! The image of reservation pods: where no other is named it is that of the scheduler, which holds their program too.
 
 use kai_api::names::{env, label};
+use kai_daemon::backoff;
 use kube::Client;
 use serde_json::Value;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use crate::server::call::read;
 
+/// The code of a refusal for overload, which says nothing of what was asked for.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 /// The image that this process runs from, where it runs in a pod that it may read. The pod is named by `POD_NAME` and
 /// `POD_NAMESPACE` (downward API); without them it is the host's name in `namespace`, which is right but on the host's
-/// network.
-pub(crate) async fn own_image(client: &Client, namespace: &str) -> Option<Box<str>> {
+/// network. It is asked until there is an answer, or `stop`: one failure must not keep GPUs from being shared.
+pub(crate) async fn own_image(
+    client: &Client,
+    namespace: &str,
+    stop: &CancellationToken,
+) -> Option<Box<str>> {
     let variable = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
     let name = variable(env::POD_NAME).or_else(|| hostname::get().ok()?.into_string().ok())?;
     let namespace = variable(env::POD_NAMESPACE).unwrap_or_else(|| namespace.to_owned());
     let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
-    match read(client, &path).await {
-        Ok(bytes) => scheduler_image(&serde_json::from_slice(&bytes).ok()?),
-        Err(failure) => {
+    let mut failures = 0;
+    loop {
+        let failure = match stop.run_until_cancelled(read(client, &path)).await? {
+            Ok(bytes) => return scheduler_image(&serde_json::from_slice(&bytes).ok()?),
+            Err(failure) => failure,
+        };
+        if failure.code().is_some_and(|code| code != TOO_MANY_REQUESTS) {
             tracing::warn!(
                 %failure,
                 "failed to read the own pod {namespace}/{name}: GPUs cannot be shared unless \
                  --resource-reservation-pod-image names the image of reservation pods"
             );
-            None
+            return None;
         }
+        failures += 1;
+        stop.run_until_cancelled(sleep(backoff(failures))).await?;
     }
 }
 
@@ -38,9 +54,38 @@ fn scheduler_image(pod: &Value) -> Option<Box<str>> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        convert::Infallible,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
+
+    /// Compares the image that is found at a server that answers with these codes in turn.
+    async fn check_answers(codes: &'static [u16], expect: Option<&str>) {
+        let asked = AtomicUsize::new(0);
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let code = codes[asked.fetch_add(1, Ordering::Relaxed)];
+            let pod = json!({"spec": {"containers": [{"name": "c", "image": "ours"}]}});
+            let body = Body::from(pod.to_string().into_bytes());
+            let answer = Response::builder().status(code).body(body).expect("it is a response");
+            std::future::ready(Ok::<_, Infallible>(answer))
+        });
+        let client = Client::new(server, "default");
+        let image = own_image(&client, "kai-scheduler", &CancellationToken::new()).await;
+        assert_eq!(image.as_deref(), expect, "{codes:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_is_no_answer() {
+        check_answers(&[500, 429, 200], Some("ours")).await;
+        check_answers(&[403], None).await;
+        check_answers(&[503, 404], None).await;
+    }
 
     #[test]
     fn the_scheduler_is_found_beside_sidecars() {

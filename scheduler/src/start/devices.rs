@@ -117,7 +117,7 @@ mod tests {
             let at = asked.fetch_add(1, Ordering::Relaxed).min(answers.len() - 1);
             let listed: Vec<Value> =
                 answers[at].iter().map(|version| json!({ "version": version })).collect();
-            let code = if listed.is_empty() { 404 } else { 200 };
+            let code: u16 = if listed.is_empty() { 404 } else { 200 };
             let body = Body::from(json!({ "versions": listed }).to_string().into_bytes());
             let answer = Response::builder().status(code).body(body).expect("it is a response");
             std::future::ready(Ok::<_, Infallible>(answer))
