@@ -30,8 +30,8 @@ pub(crate) struct Recorder {
 /// Words that were said of an object last.
 #[derive(Debug)]
 struct Said {
-    /// A hash of it.
-    what: u64,
+    /// A hash of it; none where it could not be said.
+    what: Option<u64>,
     at: Instant,
     /// So long nothing else is said; doubled with every event, and forgotten after as much silence.
     pause: Duration,
@@ -44,11 +44,11 @@ fn is_news(said: &mut HashMap<String, Said>, uid: &str, what: u64, now: Instant)
         said.retain(|_, said| now < said.at + PAUSE_MAX);
     }
     let pause = match said.get(uid) {
-        Some(said) if said.what == what || now < said.at + said.pause => return false,
+        Some(said) if said.what == Some(what) || now < said.at + said.pause => return false,
         Some(said) if now < said.at + 2 * said.pause => (2 * said.pause).min(PAUSE_MAX),
         Some(_) | None => PAUSE_MIN,
     };
-    said.insert(uid.to_owned(), Said { what, at: now, pause });
+    said.insert(uid.to_owned(), Said { what: Some(what), at: now, pause });
     true
 }
 
@@ -57,9 +57,15 @@ impl Recorder {
         Self { client, said: Mutex::default() }
     }
 
-    /// Writes a warning; a failure is only logged, for an event is no one's input.
+    /// Writes a warning; a failure is only logged, for an event is no one's input. It is tried again, after the pause that an
+    /// event has, when the same is to be said again.
     pub(crate) async fn warn(&self, regarding: &Regarding<'_>, reason: &str, message: &str) {
         if let Err(error) = self.write(regarding, reason, message).await {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(said) = said.get_mut(regarding.uid) {
+                said.what = None;
+            }
+            drop(said);
             tracing::warn!(
                 object = %format!("{}/{}", regarding.namespace, regarding.name), %error,
                 "failed to write an event"
@@ -126,5 +132,9 @@ mod tests {
         assert!((5..15).contains(&flood), "{flood} events of 3,600 changes");
         assert!(is_news(&mut said, "a", 7, second(9000)), "the last state is said");
         assert!(is_news(&mut said, "b", 7, second(9000)), "and each object is for itself");
+        // It could not be said.
+        said.get_mut("b").expect("it was to be said").what = None;
+        assert!(!is_news(&mut said, "b", 7, second(9001)), "it waits as an event does");
+        assert!(is_news(&mut said, "b", 7, second(9006)));
     }
 }

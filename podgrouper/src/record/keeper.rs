@@ -30,6 +30,9 @@ const CLAIM_READS_MAX: usize = 512;
 /// Bounds the pause between two looks at the clock, in seconds: it may be set meanwhile.
 const LOOK_SECONDS_MAX: u64 = 600;
 
+/// Failures that are remembered: their texts have names of namespaces, which users make.
+const TOLD_MAX: usize = 1_000;
+
 /// Changes that come within this time are looked at together.
 const CROWD: Duration = Duration::from_millis(500);
 
@@ -271,6 +274,9 @@ impl Keeper {
     fn failed(&mut self, work: &WorkId, error: &kube::Error) {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
         let text = if is_refused { "not allowed".to_owned() } else { causes(error) };
+        if self.told.len() >= TOLD_MAX {
+            self.told.clear();
+        }
         if self.told.insert(text.clone()) {
             tracing::warn!(error = %text, "failed to bring a record up to date; trying again");
         }

@@ -29,6 +29,8 @@ const WRITES: usize = 10;
 /// Wait after a failed patch, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
+/// Failures that are remembered: their texts have names of objects, which users make.
+const TOLD_MAX: usize = 1_000;
 /// So many claims are asked for in one pass, and for one group: who names thousands waits for the next.
 const READS_MAX: usize = 512;
 const READS_OF_GROUP_MAX: usize = 128;
@@ -274,6 +276,9 @@ impl Controller {
     fn tell(&mut self, key: &Key, error: &kube::Error) {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code == 403);
         let text = if is_refused { "not allowed".to_owned() } else { causes(error) };
+        if self.told.len() >= TOLD_MAX {
+            self.told.clear();
+        }
         if self.told.insert(text.clone()) {
             tracing::warn!(object = %key, error = %text, "failed to bring a status up to date; trying again");
         }
