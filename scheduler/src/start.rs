@@ -210,9 +210,8 @@ impl Shared {
         let endpoint = tokio::spawn(endpoint.keep(turn.clone()));
         let selecting = Desk::open().map_err(Error::Thread)?;
         let channels = Channels { events, outcomes, tasks, resync, usage, selecting, order };
-        let (says_cdi, has_cdi) =
-            tokio::sync::watch::channel(self.args.sharing.cdi().unwrap_or(false));
         let (client, set) = (self.client.clone(), self.args.sharing.cdi());
+        let (says_cdi, has_cdi) = tokio::sync::watch::channel(cdi::ask(&client, set, &turn).await);
         let policy = tokio::spawn(cdi::follow(client, set, says_cdi, turn.clone()));
         let sharing = &self.args.sharing;
         let image = if sharing.resource_reservation_pod_image.is_empty() {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use kai_daemon::backoff;
 use kube::Client;
 use serde::Deserialize;
 use tokio::{sync::watch, time::sleep};
@@ -50,35 +51,70 @@ struct Cdi {
     default: bool,
 }
 
-/// Keeps saying whether devices are named like that, until `stop`: what was set, or what the GPU operator does.
+/// Says what the API server has of the GPU operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Detected {
+    /// The operator's policy, and whether it has devices named like that.
+    Policy(bool),
+    /// There is no such kind.
+    Absent,
+    /// It may not be read.
+    Forbidden,
+    /// It cannot be read now.
+    Unknown,
+}
+
+/// Says whether devices are named like that when binds begin: what was set, or what the GPU operator does. It is asked until
+/// there is an answer, or `stop`: what a pod is told of its devices stays for as long as it runs.
+pub async fn ask(client: &Client, set: Option<bool>, stop: &CancellationToken) -> bool {
+    if let Some(set) = set {
+        return set;
+    }
+    let mut failures = 0;
+    loop {
+        match stop.run_until_cancelled(detect(client)).await {
+            Some(Detected::Policy(has_cdi)) => return has_cdi,
+            Some(Detected::Absent | Detected::Forbidden) | None => return false,
+            Some(Detected::Unknown) => failures += 1,
+        }
+        stop.run_until_cancelled(sleep(backoff(failures))).await;
+    }
+}
+
+/// Keeps saying whether devices are named like that, until `stop`, where that was not set.
+///
+/// What cannot be read changes nothing, and so does one answer that there is no such kind: a server that starts does not
+/// know every kind.
 pub async fn follow(
     client: Client,
     set: Option<bool>,
     says: watch::Sender<bool>,
     stop: CancellationToken,
 ) {
-    if let Some(set) = set {
-        says.send_replace(set);
+    if set.is_some() {
         return;
     }
-    loop {
-        if let Some(found) = detect(&client).await {
-            says.send_if_modified(|said| std::mem::replace(said, found) != found);
-        }
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            () = sleep(READ_EVERY) => {}
-        }
+    let mut is_absent = false;
+    while stop.run_until_cancelled(sleep(READ_EVERY)).await.is_some() {
+        let detected = detect(&client).await;
+        let was_absent = std::mem::replace(&mut is_absent, detected == Detected::Absent);
+        let found = match detected {
+            Detected::Policy(has_cdi) => has_cdi,
+            Detected::Absent if was_absent => false,
+            Detected::Absent | Detected::Forbidden | Detected::Unknown => continue,
+        };
+        says.send_if_modified(|said| std::mem::replace(said, found) != found);
     }
 }
 
-/// None where it cannot be read now; false where there is no such kind, or no right to read it.
-async fn detect(client: &Client) -> Option<bool> {
+async fn detect(client: &Client) -> Detected {
     match read(client, "/apis/nvidia.com/v1/clusterpolicies").await {
-        Ok(bytes) => Some(is_enabled(&bytes)),
-        Err(failure) if matches!(failure.code(), Some(403 | 404)) => Some(false),
-        Err(_) => None,
+        Ok(bytes) => Detected::Policy(is_enabled(&bytes)),
+        Err(failure) => match failure.code() {
+            Some(404) => Detected::Absent,
+            Some(403) => Detected::Forbidden,
+            Some(_) | None => Detected::Unknown,
+        },
     }
 }
 
@@ -100,7 +136,52 @@ fn read_version(text: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        convert::Infallible,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    use http::{Request, Response};
+    use kube::client::Body;
+
     use super::*;
+
+    /// Compares what is said at first, and after each look, at a server that answers with these codes in turn, and with a
+    /// policy where it answers well.
+    async fn check_looks(codes: &'static [u16], expect: &[bool]) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let code = codes[asked.fetch_add(1, Ordering::Relaxed).min(codes.len() - 1)];
+            let policy = r#"{"items": [{"spec": {"cdi": {"enabled": true, "default": true}}}]}"#;
+            let body = Body::from(policy.as_bytes().to_vec());
+            let answer = Response::builder().status(code).body(body).expect("it is a response");
+            std::future::ready(Ok::<_, Infallible>(answer))
+        });
+        let client = Client::new(server, "default");
+        let stop = CancellationToken::new();
+        let (says, mut said) = watch::channel(ask(&client, None, &stop).await);
+        let mut found = vec![*said.borrow_and_update()];
+        let following = tokio::spawn(follow(client, None, says, stop.clone()));
+        sleep(READ_EVERY / 2).await;
+        for _ in 1..expect.len() {
+            sleep(READ_EVERY).await;
+            found.push(*said.borrow_and_update());
+        }
+        stop.cancel();
+        following.await.expect("it does not panic");
+        assert_eq!(found, expect, "{codes:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_operator_said_holds_until_there_is_none_twice() {
+        check_looks(&[500, 429, 200], &[true]).await;
+        check_looks(&[404, 200, 404, 200], &[false, true, true, true]).await;
+        check_looks(&[200, 404, 404], &[true, true, false]).await;
+        check_looks(&[200, 403, 403, 500], &[true, true, true, true]).await;
+    }
 
     fn check(version: &str, cdi: &str, expect: bool) {
         let list = format!(
