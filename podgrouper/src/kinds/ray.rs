@@ -69,8 +69,9 @@ fn ray(case: &Case<'_>, cluster: &Object) -> Result<Desired, Stop> {
     let groups = groups(case, cluster, &foreign)?;
     let has_head = !foreign.iter().any(|name| name == HEAD);
     let existing = case.facts.ask(Read::pod_group(&desired.namespace, &desired.name))?;
+    // Three products of two counts may be more than a number holds.
     desired.min_member =
-        i64::from(has_head) + groups.iter().map(|group| group.members).sum::<i64>();
+        groups.iter().fold(i64::from(has_head), |sum, group| sum.saturating_add(group.members));
     desired.foreign = foreign_text(
         &foreign.iter().map(String::as_str).collect::<Vec<_>>(),
         &case.settings.scheduler,

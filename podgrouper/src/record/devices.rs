@@ -9,23 +9,31 @@ use kai_api::names::resource;
 
 /// Units of a [`kai_api::quantity::Quantity`] in a millionth.
 const NANO_IN_MICRO: i128 = 1_000;
+/// So many GPUs of a type are counted of a pod, in millionths. Whoever puts a pod on a node past the scheduler may ask for any
+/// amount, of a profile that names any number of slices, and sums over days and pods have to fit.
+const MICRO_GPUS_MAX: i128 = 1_000_000_000_000;
 
 /// The GPUs among amounts: those of NVIDIA and those of claims under the product of their node, MIG instances under their
 /// profile, with as many GPUs as it has slices.
 pub(super) fn by_type(amounts: &Totals, product: Option<&str>) -> Arc<[Devices]> {
     let mut sums: BTreeMap<&str, i128> = BTreeMap::new();
+    let mut add = |gpu_type, micro: i128| {
+        let sum = sums.entry(gpu_type).or_default();
+        *sum = sum.saturating_add(micro);
+    };
     for (name, amount) in amounts.iter() {
         let micro = amount.nano() / NANO_IN_MICRO;
         if let Some(profile) = name.strip_prefix("nvidia.com/").filter(|_| is_mig(name)) {
-            *sums.entry(profile).or_default() += micro * slices(name);
+            add(profile, micro.saturating_mul(slices(name)));
         } else if name == resource::NVIDIA_GPU || !name.contains('/') && is_gpu_class(name) {
-            *sums.entry(product.unwrap_or(name)).or_default() += micro;
+            add(product.unwrap_or(name), micro);
         } else if name == resource::AMD_GPU {
-            *sums.entry(name).or_default() += micro;
+            add(name, micro);
         }
     }
     let rows = sums.into_iter().filter_map(|(gpu_type, micro)| {
-        let micro_gpus = u64::try_from(micro).ok().filter(|micro| *micro > 0)?;
+        let micro = u64::try_from(micro.min(MICRO_GPUS_MAX)).ok();
+        let micro_gpus = micro.filter(|micro| *micro > 0)?;
         Some(Devices { gpu_type: gpu_type.into(), micro_gpus })
     });
     rows.collect()
@@ -67,6 +75,11 @@ mod tests {
         check(&json!({"nvidia.com/gpu": "333333u"}), None, &[("nvidia.com/gpu", 333_333)]);
         check(&json!({"amd.com/gpu": "2"}), Some("H100"), &[("amd.com/gpu", 2_000_000)]);
         check(&json!({"nvidia.com/mig-3g.40gb": "2"}), Some("H100"), &[("mig-3g.40gb", 6_000_000)]);
+        let most = 1_000_000_000_000;
+        let sliced = format!("mig-{}g.1gb", "9".repeat(38));
+        let name = format!("nvidia.com/{sliced}");
+        check(&json!({name: "8"}), None, &[(&*sliced, most)]);
+        check(&json!({"nvidia.com/gpu": "9223372036854775807"}), Some("H100"), &[("H100", most)]);
         check(
             &json!({"gpu.nvidia.com": "1", "nvidia.com/gpu": "1"}),
             Some("A100"),

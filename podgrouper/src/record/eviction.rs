@@ -79,7 +79,8 @@ impl Seen {
         let held = bound.filter(|(bound, _)| *bound <= self.at).max_by_key(|(bound, _)| *bound);
         let Some((bound, span)) = held else { return 0 };
         let seconds = u64::try_from(self.at - bound).unwrap_or(0);
-        let micro = span.devices.iter().map(|devices| devices.micro_gpus).sum::<u64>();
+        let devices = span.devices.iter().map(|devices| devices.micro_gpus);
+        let micro = devices.fold(0, u64::saturating_add);
         micro.saturating_mul(seconds)
     }
 }

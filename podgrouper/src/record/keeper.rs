@@ -434,7 +434,8 @@ fn lost(
         let groups = members.iter().filter(|row| *row.queue == *queue);
         let spans = groups.flat_map(|row| &row.spans).filter(|span| span.holds_at(through));
         let devices = spans.flat_map(|span| &*span.devices);
-        devices.filter(|row| *row.gpu_type == *gpu_type).map(|row| row.micro_gpus).sum()
+        let own = devices.filter(|row| *row.gpu_type == *gpu_type).map(|row| row.micro_gpus);
+        own.fold(0, u64::saturating_add)
     };
     let mut spans = Vec::new();
     let mut queue = record.queue.as_str();

@@ -79,7 +79,7 @@ fn usage(before: &[UsageRow], members: &[Members], window: Window) -> Vec<UsageR
             for devices in &*span.devices {
                 let (counted, held) = sums.row(&group.queue, &devices.gpu_type);
                 *counted += i128::from(seconds) * i128::from(devices.micro_gpus);
-                *held += if is_held { devices.micro_gpus } else { 0 };
+                *held = held.saturating_add(if is_held { devices.micro_gpus } else { 0 });
             }
         }
     }

@@ -64,8 +64,10 @@ impl Sums {
         let rows = rows.map(|((queue, gpu_type), (counted, held_micro_gpus))| UsageRow {
             queue: queue.to_string(),
             gpu_type: gpu_type.to_string(),
-            micro_gpu_seconds: u64::try_from(counted.max(0)).unwrap_or(u64::MAX),
-            held_micro_gpus,
+            // The API holds no more.
+            micro_gpu_seconds: u64::try_from(counted.clamp(0, i128::from(i64::MAX)))
+                .unwrap_or_default(),
+            held_micro_gpus: held_micro_gpus.min(i64::MAX.unsigned_abs()),
         });
         rows.filter(|row| row.micro_gpu_seconds > 0 || row.held_micro_gpus > 0).collect()
     }
