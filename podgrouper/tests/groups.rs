@@ -59,6 +59,59 @@ fn run_folder(name: &str) -> Outcome {
     Ok(())
 }
 
+/// A user may write a workload of as many parts as an object holds, all of which are read for each of its pods: where each was
+/// compared with all others, the daemon answered nobody for as long.
+#[test]
+fn a_workload_of_very_many_parts_costs_its_size() {
+    const PARTS: usize = 60_000;
+    const SECONDS_MAX: u64 = 10;
+    let ours = || json!({"spec": {"schedulerName": "kai-scheduler"}});
+    let parts = |part: &dyn Fn(String) -> Value| -> Vec<Value> {
+        (0..PARTS).map(|at| part(format!("p-{at}"))).collect()
+    };
+    let mut types: serde_json::Map<String, Value> =
+        (0..PARTS).map(|at| (format!("p-{at}"), json!({}))).collect();
+    types.insert("Worker".to_owned(), json!({"template": ours()}));
+    let named = parts(&|name| json!({"groupName": name}));
+    let mut jobs = parts(&|name| json!({"name": name, "replicas": 0}));
+    let template = json!({"spec": {"template": ours()}});
+    jobs.extend((0..9_000).map(|at| json!({"name": format!("o-{at}"), "template": template})));
+    let leaf =
+        |at: usize| json!({"name": format!("l-{at}"), "minReplicas": 1, "podReferences": []});
+    let leaves: Vec<Value> = (0..9_000).map(leaf).collect();
+    let gang = json!({"podgroups": leaves,
+        "topologyConstraintGroupConfigs": [{"name": "c", "podGroupNames": parts(&|name| json!(name))}]});
+    let labels = json!({"jobset.sigs.k8s.io/replicatedjob-name": "o-1", "jobset.sigs.k8s.io/job-index": "0",
+        "grove.io/podgang": "g"});
+    for (api_version, kind, spec) in [
+        ("kubeflow.org/v1", "TFJob", json!({"tfReplicaSpecs": types})),
+        ("ray.io/v1", "RayCluster", json!({"workerGroupSpecs": named})),
+        (
+            "ray.io/v1",
+            "RayCluster",
+            json!({"headGroupSpec": {"template": ours()}, "workerGroupSpecs": named}),
+        ),
+        ("jobset.x-k8s.io/v1alpha2", "JobSet", json!({"replicatedJobs": jobs})),
+        ("grove.io/v1alpha1", "PodCliqueSet", json!({})),
+    ] {
+        let owner = json!({"apiVersion": api_version, "kind": kind, "name": "w", "uid": "u"});
+        let metadata = json!({"name": "w", "namespace": "ns", "uid": "u"});
+        let file = json!({
+            "objects": [
+                {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec},
+                {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang",
+                    "metadata": {"name": "g", "namespace": "ns", "uid": "g"}, "spec": gang},
+            ],
+            "pods": [{"metadata":
+                {"name": "p", "namespace": "ns", "labels": labels, "ownerReferences": [owner]}}],
+        });
+        let began = std::time::Instant::now();
+        let findings = check(&file, &file, Compat::Off, &Rights::All);
+        assert!(findings.is_empty(), "{kind}: {findings:?}");
+        assert!(began.elapsed().as_secs() < SECONDS_MAX, "{kind}: {:?}", began.elapsed());
+    }
+}
+
 /// Keys of a file, or of what else it says comes out, and pods that it speaks of, that mean nothing: it would check less than
 /// it seems to.
 fn unknown_keys(file: &Value) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Grove's `PodCliqueSet` and `PodGangSet` (`docs/grouping.md` 7.12): the `PodGang` decides.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::desired::{Desired, Preemptibility, Subgroup, Topology};
@@ -135,17 +137,21 @@ fn add_parents(gang: &Object, topology: &str, desired: &mut Desired) -> Result<(
     Ok(())
 }
 
-fn parent_of<'a>(gang: &'a Object, leaf: &str) -> Result<Option<&'a str>, Stop> {
+/// The name of each leaf's parent, by the leaf's name: the first that names it.
+fn parents(gang: &Object) -> Result<BTreeMap<&str, &str>, Stop> {
+    let mut parents = BTreeMap::new();
     for row in object::list(gang.value(), CONFIGS)? {
-        if object::list(row, "podGroupNames")?.iter().any(|name| name == leaf) {
-            return Ok(object::text(row, "name")?);
+        let Some(parent) = object::text(row, "name")? else { continue };
+        for name in object::list(row, "podGroupNames")?.iter().filter_map(Value::as_str) {
+            parents.entry(name).or_insert(parent);
         }
     }
-    Ok(None)
+    Ok(parents)
 }
 
 fn add_leaves(gang: &Object, topology: &str, desired: &mut Desired) -> Result<(), Stop> {
     desired.min_member = 0;
+    let parents = parents(gang)?;
     for (index, row) in object::list(gang.value(), "spec.podgroups")?.iter().enumerate() {
         let place = format!("spec.podgroups[{index}]");
         let name = named(row, &place)?;
@@ -156,7 +162,7 @@ fn add_leaves(gang: &Object, topology: &str, desired: &mut Desired) -> Result<()
             return Err(Stop::bad(format!("{place} has no podReferences")));
         }
         let mut leaf = Subgroup::leaf(name, min).with_topology(pack(row, topology)?);
-        leaf.parent = parent_of(gang, name)?.map(str::to_owned);
+        leaf.parent = parents.get(name).map(|parent| (*parent).to_owned());
         for pod in object::list(row, "podReferences")? {
             let text = |key: &str| -> Result<&str, Stop> {
                 object::text(pod, key)?

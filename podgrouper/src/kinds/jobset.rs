@@ -1,5 +1,7 @@
 //! `JobSet`: a parent subgroup per replicated job, a leaf per replica (`docs/grouping.md` 7.10).
 
+use std::collections::BTreeSet;
+
 use crate::object::POD_GROUP_API_VERSION;
 use serde_json::Value;
 
@@ -48,8 +50,9 @@ pub(crate) fn job_set(case: &Case<'_>) -> Result<Desired, Stop> {
         None if is_in_order => 1.min(count),
         None => startable(case, &jobs).unwrap_or(count),
     });
+    let mut taken = BTreeSet::new();
     for job in &jobs {
-        add_job(case, &mut desired, job)?;
+        add_job(case, &mut desired, job, &mut taken)?;
     }
     route(case, &mut desired)?;
     Ok(desired)
@@ -93,7 +96,8 @@ fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<J
     let parts: Vec<Part<'a>> = jobs.iter().map(part).collect();
     let names = foreign(&parts, &case.settings.scheduler);
     desired.foreign = foreign_text(&names, &case.settings.scheduler);
-    jobs.into_iter().filter(|job| job.replicas > 0 && !names.contains(&job.name)).collect()
+    let names: BTreeSet<&str> = names.into_iter().collect();
+    jobs.into_iter().filter(|job| job.replicas > 0 && !names.contains(job.name)).collect()
 }
 
 /// Counts the jobs that start at once when others wait for them (`dependsOn`).
@@ -106,25 +110,32 @@ fn startable(case: &Case<'_>, jobs: &[Job<'_>]) -> Option<i64> {
     i64::try_from(jobs.len() - waiting).ok()
 }
 
-fn add_job(case: &Case<'_>, desired: &mut Desired, job: &Job<'_>) -> Result<(), Stop> {
+/// Adds the sub-groups of a job; `taken` are the names of those that are there.
+fn add_job(
+    case: &Case<'_>,
+    desired: &mut Desired,
+    job: &Job<'_>,
+    taken: &mut BTreeSet<String>,
+) -> Result<(), Stop> {
     let find = |key: &str| object::annotation(&job.spec["template"], key);
     let topology = segments::constraint(
         find(names::annotation::TOPOLOGY),
         find(names::annotation::TOPOLOGY_REQUIRED),
         find(names::annotation::TOPOLOGY_PREFERRED),
     );
-    if desired.subgroups.iter().any(|row| row.name == job.name) && !case.settings.is_kai_v017() {
+    if taken.contains(job.name) && !case.settings.is_kai_v017() {
         return Err(Stop::bad(format!(
             "replicated job {:?} has the name of another job's replica; rename it",
             job.name
         )));
     }
+    taken.insert(job.name.to_owned());
     desired.subgroups.push(Subgroup::parent(job.name, job.replicas));
     for index in 0..job.replicas {
+        let name = format!("{}-replica-{index}", job.name);
+        taken.insert(name.clone());
         desired.subgroups.push(
-            Subgroup::leaf(format!("{}-replica-{index}", job.name), job.members)
-                .below(job.name)
-                .with_topology(topology.clone()),
+            Subgroup::leaf(name, job.members).below(job.name).with_topology(topology.clone()),
         );
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Jobs of the training operator with a map of replica types (`docs/grouping.md` 7.4, 7.17).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::templates::{Part, foreign, foreign_text};
@@ -51,9 +53,11 @@ impl<'a> Replicas<'a> {
         if !case.settings.is_kai_v017() {
             let part = |row: &Replica<'a>| Part { name: row.name, template: row.template };
             let parts: Vec<Part<'a>> = rows.iter().map(part).collect();
-            let names = foreign(&parts, &case.settings.scheduler);
+            // A user may write tens of thousands of types.
+            let names: BTreeSet<&str> =
+                foreign(&parts, &case.settings.scheduler).into_iter().collect();
             for row in &mut rows {
-                row.is_ours = !names.contains(&row.name);
+                row.is_ours = !names.contains(row.name);
             }
         }
         Ok(Some(Self { rows }))

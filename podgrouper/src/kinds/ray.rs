@@ -1,5 +1,7 @@
 //! `RayCluster`, `RayJob`, `RayService` (`docs/grouping.md` 7.7): a head and worker groups.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::templates::{Part, foreign, foreign_text};
@@ -157,11 +159,13 @@ fn group_name(group: &Value, index: usize) -> String {
 
 fn groups(case: &Case<'_>, cluster: &Object, foreign: &[String]) -> Result<Vec<Group>, Stop> {
     let mut groups: Vec<Group> = Vec::new();
+    let foreign: BTreeSet<&str> = foreign.iter().map(String::as_str).collect();
+    let mut taken = BTreeSet::from([HEAD, CATCH_ALL].map(str::to_owned));
     let specs = object::list(cluster.value(), "spec.workerGroupSpecs")?;
     for (index, spec) in specs.iter().enumerate() {
         let place = format!("spec.workerGroupSpecs[{index}]");
         let name = group_name(spec, index);
-        if foreign.contains(&name) {
+        if foreign.contains(name.as_str()) {
             continue;
         }
         let members = if case.settings.is_kai_v017() {
@@ -172,11 +176,12 @@ fn groups(case: &Case<'_>, cluster: &Object, foreign: &[String]) -> Result<Vec<G
         } else {
             members(spec, &place)?
         };
-        let is_taken = |name: &str| {
-            name == HEAD || name == CATCH_ALL || groups.iter().any(|group| group.subgroup == name)
+        let subgroup = if case.settings.is_kai_v017() {
+            name.clone()
+        } else {
+            legal(&name, index, |name| taken.contains(name))
         };
-        let subgroup =
-            if case.settings.is_kai_v017() { name.clone() } else { legal(&name, index, is_taken) };
+        taken.insert(subgroup.clone());
         let topology = topology(&spec["template"], &name)?;
         groups.push(Group { label: name, subgroup, members, topology });
     }

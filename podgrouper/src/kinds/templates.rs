@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// So many parts that another scheduler places are named to the user.
+const NAMED_MAX: usize = 10;
+
 /// A part of a gang with the template of its pods.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part<'a> {
@@ -30,10 +33,15 @@ pub(super) fn foreign<'a>(parts: &[Part<'a>], ours: &str) -> Vec<&'a str> {
 
 /// The sentence for the user about parts that another scheduler places.
 pub(super) fn foreign_text(names: &[&str], ours: &str) -> Option<String> {
+    let more = match names.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more parts"),
+    };
+    let named = &names[..names.len().min(NAMED_MAX)];
     (!names.is_empty()).then(|| {
         format!(
-            "pods of {} are not scheduled by {ours} and do not count in the gang; set schedulerName: {ours} in their templates",
-            names.join(", ")
+            "pods of {}{more} are not scheduled by {ours} and do not count in the gang; set schedulerName: {ours} in their templates",
+            named.join(", ")
         )
     })
 }
