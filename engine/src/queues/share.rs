@@ -345,7 +345,7 @@ fn requested(row: &QueueRow, lane: QueueLane, memory_min: Option<u32>) -> i64 {
         && row.requested_mib != 0
         && let Some(memory_mib) = memory_min
     {
-        requested += gpu_milli(row.requested_mib, memory_mib);
+        requested = requested.saturating_add(gpu_milli(row.requested_mib, memory_mib));
     }
     requested
 }

@@ -25,6 +25,12 @@ use crate::{
     },
 };
 
+/// No pod is charged more GPUs, in milli-devices: queues sum what their pods ask for, and the sum over a million fits into 63
+/// bits. Instances of one profile do, but a pod may ask for those of thousands.
+const CHARGE_MAX: i64 = 1 << 43;
+/// No pod asks for more GPU memory, in MiB: the sum over a million pods is multiplied by 1000 where it is turned into GPUs.
+const GPU_MIB_MAX: i64 = 1 << 33;
+
 /// A shape as the engine keeps it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShapeRow {
@@ -80,7 +86,7 @@ impl ShapeRow {
             }
             GpuRequest::Memory { mib, devices } => {
                 shared = *devices;
-                gpu_mib = i64::from(*mib) * i64::from(*devices);
+                gpu_mib = (i64::from(*mib) * i64::from(*devices)).min(GPU_MIB_MAX);
             }
             GpuRequest::Mig(instances) | GpuRequest::LegacyMig(instances) => {
                 for (lane, count) in instances {
@@ -115,7 +121,7 @@ impl ShapeRow {
             named_milli,
             backed_milli,
             take: take.into_iter().collect(),
-            charge: PerLane([cpu, memory, gpu_milli]),
+            charge: PerLane([cpu, memory, gpu_milli.min(CHARGE_MAX)]),
             gpu_mib,
             cpu_only,
             shared,
@@ -127,8 +133,8 @@ impl ShapeRow {
         match self.facts.gpu {
             GpuRequest::Memory { devices, .. } => {
                 let mut charge = self.charge;
-                charge[QueueLane::Gpu] =
-                    device::portion_milli(&self.facts.gpu, memory_mib) * i64::from(devices);
+                let all = device::portion_milli(&self.facts.gpu, memory_mib) * i64::from(devices);
+                charge[QueueLane::Gpu] = all.min(CHARGE_MAX);
                 charge
             }
             GpuRequest::None

@@ -36,6 +36,25 @@ fn a_sub_group_that_cannot_be_filled_is_passed_over() {
     assert!(first[0].starts_with("place a-two "), "{first:?}");
 }
 
+/// Whoever may create pods asks for any amount of GPU memory on any number of GPUs, and for instances of profiles of any number
+/// of slices: what a queue summed of a gang of such pods was more than a number holds, which ended the scheduler.
+#[test]
+fn a_gang_asks_for_more_than_a_number_holds_and_waits() {
+    let instances: Vec<String> =
+        (0..2_000).map(|at| format!("nvidia.com/mig-65535g.{at}: 65535")).collect();
+    let by_memory = String::from("gpu_memory_mib: 4294967295, devices: 1024");
+    let by_instances = format!("mig: {{ {} }}", instances.join(", "));
+    for asked in [by_memory, by_instances] {
+        let mut world = world(&format!(
+            "nodes: {{ node0: {{ gpus: 1, gpu_memory_mib: 40000 }} }}\n\
+             queues: {{ q: {{}} }}\n\
+             groups: {{ a: {{ queue: q, pods: 2200, {asked} }} }}"
+        ));
+        assert_eq!(decide(&mut world, 0), ["idle"]);
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+    }
+}
+
 /// When a group started is read from an annotation: one that is further ahead than any clock would keep its group for ever.
 #[test]
 fn a_start_that_no_clock_could_have_keeps_no_group() {
