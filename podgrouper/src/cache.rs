@@ -7,6 +7,7 @@
 //! for good without their owner. Of objects that were read whole some megabytes are kept (`held`), of all others their
 //! metadata.
 
+mod ask;
 mod epoch;
 mod held;
 mod kind;
@@ -16,10 +17,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
 use kai_daemon::process::causes;
 use kube::Client;
-use kube::api::{Api, DynamicObject, ListParams, PartialObjectMeta, WatchEvent, WatchParams};
+use kube::api::{ListParams, WatchEvent};
 use kube::core::GroupVersionKind;
 use kube::discovery::{Scope, pinned_kind};
 use kube::error::DiscoveryError;
@@ -33,7 +34,7 @@ use epoch::Epoch;
 use held::Held;
 use kind::Kind;
 pub(crate) use object::to_object;
-use object::{digest, is_segment, metadata_object, whole_object};
+use object::{digest, is_segment, kept};
 
 /// Time in which an object is read, or is tried again later: a worker waits for it.
 const READ_MAX: Duration = Duration::from_secs(30);
@@ -230,7 +231,7 @@ impl Cache {
         selector: &str,
     ) -> Result<Vec<Arc<Object>>, kube::Error> {
         let kind = self.kind(gvk).await?;
-        let api = self.api(&kind, namespace);
+        let api = ask::api(&self.shared.client, &kind, namespace);
         let list = api.list(&ListParams::default().labels(selector)).await?;
         Ok(list.items.into_iter().map(|item| Arc::new(to_object(gvk, item))).collect())
     }
@@ -302,24 +303,8 @@ impl Cache {
         kind
     }
 
-    fn api(&self, kind: &Kind, namespace: &str) -> Api<DynamicObject> {
-        let client = self.shared.client.clone();
-        if kind.is_namespaced && !namespace.is_empty() {
-            Api::namespaced_with(client, namespace, &kind.resource)
-        } else {
-            Api::all_with(client, &kind.resource)
-        }
-    }
-
     async fn fetch(&self, key: &ObjectKey, kind: &Kind, part: Part) -> Result<Found, kube::Error> {
-        let api = self.api(kind, &key.namespace);
-        let object = match part {
-            Part::Metadata => {
-                api.get_metadata(&key.name).await.map(|found| metadata_object(&key.gvk, &found))
-            }
-            Part::Whole => api.get(&key.name).await.map(|found| whole_object(&key.gvk, found)),
-        };
-        match object {
+        match ask::object(&self.shared.client, kind, key, part).await {
             Ok(object) => {
                 kind.could_read(&key.namespace);
                 Ok(Found::Object(Arc::new(object)))
@@ -368,9 +353,9 @@ impl Cache {
                 }
             };
             tokio::time::sleep(wait).await;
-            match self.api(kind, "").list_metadata(&ListParams::default().limit(1)).await {
-                Ok(list) => {
-                    version = list.metadata.resource_version.unwrap_or_default();
+            match ask::version(&self.shared.client, kind).await {
+                Ok(now) => {
+                    version = now;
                     kind.epoch.renew();
                     self.announce_all(gvk);
                 }
@@ -387,17 +372,18 @@ impl Cache {
         kind: &Kind,
         version: &mut String,
     ) -> Result<(), kube::Error> {
-        let api = self.api(kind, "");
-        let mut events = api.watch_metadata(&WatchParams::default(), version).await?.boxed();
+        let mut events = ask::events(&self.shared.client, kind, version).await?;
         while let Some(event) = events.try_next().await? {
             match event {
                 WatchEvent::Added(found) | WatchEvent::Modified(found) => {
-                    advance(version, &found);
-                    self.changed(gvk, &metadata_object(gvk, &found)).await;
+                    let object = kept(gvk, found);
+                    advance(version, &object);
+                    self.changed(gvk, &object).await;
                 }
                 WatchEvent::Deleted(found) => {
-                    advance(version, &found);
-                    self.gone(gvk, &metadata_object(gvk, &found)).await;
+                    let object = kept(gvk, found);
+                    advance(version, &object);
+                    self.gone(gvk, &object).await;
                 }
                 WatchEvent::Bookmark(mark) => *version = mark.metadata.resource_version,
                 WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
@@ -476,9 +462,10 @@ fn metadata_of(known: Known) -> Known {
     Known { found: Found::Object(Arc::new(Object::new(Value::Object(table)))), ..known }
 }
 
-fn advance(version: &mut String, found: &PartialObjectMeta<DynamicObject>) {
-    if let Some(text) = &found.metadata.resource_version {
-        text.clone_into(version);
+fn advance(version: &mut String, object: &Object) {
+    let now = object.resource_version();
+    if !now.is_empty() {
+        now.clone_into(version);
     }
 }
 

@@ -460,6 +460,10 @@ fn wrong(error: &kube::Error) -> Failure {
 
 /// Tells whose failure an error is: the server's, or that of what was asked.
 fn failure(error: &kube::Error, why: String) -> Failure {
+    // What it answered cannot be read, as an object that is nested too deep.
+    if matches!(error, kube::Error::SerdeError(_)) {
+        return Failure::Wrong(why);
+    }
     let kube::Error::Api(status) = error else { return Failure::Away(why) };
     // What admission refuses is forbidden too, but is the object's own fault.
     let has_no_right = status.code == 403 && status.message.contains("is forbidden: User \"");

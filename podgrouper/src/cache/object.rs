@@ -1,11 +1,23 @@
 //! Objects as they are read, and names that may be none.
 
-use kube::api::{DynamicObject, PartialObjectMeta};
+use kube::api::DynamicObject;
 use serde_json::{Map, Value, json};
 
 use crate::object::{CUT, Gvk, Object, OwnerRef};
 use crate::pod::OWNERS_MAX;
+use crate::slim::{Kept, Shape, Slim};
 use crate::texts::bounded;
+
+/// The metadata of an object of any kind, all but the bookkeeping of server-side apply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MetadataShape;
+
+impl Shape for MetadataShape {
+    const KEPT: &'static Kept = &Kept::Fields(
+        &[("metadata", Kept::Fields(&[("managedFields", Kept::Nothing)], &Kept::Whole))],
+        &Kept::Nothing,
+    );
+}
 
 /// Fields of metadata that are kept as they are.
 const KEPT: [&str; 7] = [
@@ -36,18 +48,9 @@ pub(super) fn digest(object: &Object) -> [&Value; 6] {
         .map(|key| &meta[key])
 }
 
-/// Gives an object of which only the metadata was read.
-pub(super) fn metadata_object(gvk: &Gvk, found: &PartialObjectMeta<DynamicObject>) -> Object {
-    let mut metadata = found.metadata.clone();
-    metadata.managed_fields = None;
-    Object::new(json!({
-        "apiVersion": gvk.api_version(), "kind": gvk.kind, "metadata": slim(&json!(metadata)),
-    }))
-}
-
-/// Gives an object that was read whole, with as much of its metadata as is kept of any.
-pub(super) fn whole_object(gvk: &Gvk, found: DynamicObject) -> Object {
-    let mut value = to_object(gvk, found).into_value();
+/// Gives an object that was read, with as much of its metadata as is kept of any.
+pub(super) fn kept<S>(gvk: &Gvk, found: Slim<S>) -> Object {
+    let mut value = found.into_object(gvk).into_value();
     value["metadata"] = slim(&value["metadata"]);
     Object::new(value)
 }
@@ -99,8 +102,28 @@ pub(crate) fn to_object(gvk: &Gvk, mut found: DynamicObject) -> Object {
 mod tests {
     use serde_json::json;
 
-    use super::{digest, is_segment, slim};
-    use crate::object::Object;
+    use super::{MetadataShape, digest, is_segment, kept, slim};
+    use crate::object::{Gvk, Object};
+    use crate::slim::{AnyShape, Shape, Slim};
+
+    /// Objects of some kinds hold anything, and their bookkeeping is nested as deep as they are. An object of which nothing can
+    /// be read breaks the watch of its kind for all namespaces.
+    #[test]
+    fn metadata_is_read_however_deep_the_bookkeeping_is() {
+        fn check<S: Shape>(deep: &str) {
+            let text = format!(
+                r#"{{"metadata": {{"name": "w", "namespace": "n", "resourceVersion": "7",
+                    "managedFields": [{{"fieldsV1": {deep}}}]}}, "spec": {{"a": 1}}}}"#
+            );
+            let found: Slim<S> = serde_json::from_str(&text).expect("it can be read");
+            let object = kept(&Gvk::new("argoproj.io/v1alpha1", "Workflow"), found);
+            assert_eq!((object.name(), object.resource_version()), ("w", "7"));
+            assert!(object.value()["metadata"]["managedFields"].is_null());
+        }
+        let deep = format!("{}{{}}{}", "{\"f:a\":".repeat(500), "}".repeat(500));
+        check::<MetadataShape>(&deep);
+        check::<AnyShape>(&deep);
+    }
 
     /// An owner's metadata is kept for as long as it exists, and a user may have a thousand with 250 KB each.
     #[test]

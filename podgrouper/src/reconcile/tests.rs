@@ -98,6 +98,20 @@ async fn an_owner_that_is_made_again_is_looked_up_anew() {
     }
 }
 
+/// Objects of some kinds hold anything, nested as deep as the API takes. That one cannot be read is the fault of its own pods,
+/// which are told, and not the server's.
+#[tokio::test]
+async fn an_owner_that_is_nested_too_deep_is_told_of() {
+    let server = Server::new();
+    let spec = (0..200).fold(json!(1), |inner, _| json!({"a": inner}));
+    let metadata = json!({"namespace": "n", "name": "j", "uid": "j", "resourceVersion": "1"});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec});
+    server.has("/apis/batch/v1/namespaces/n/jobs/j", job);
+    let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"});
+    let done = round(&server.reconciler(), "p", owner).await;
+    assert!(matches!(&done, Err(Failure::Wrong(why)) if why.contains("recursion")), "{done:?}");
+}
+
 #[tokio::test]
 async fn a_workload_is_skipped_by_whichever_owner_says_so() {
     let server = Server::new();
