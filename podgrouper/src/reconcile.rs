@@ -111,7 +111,9 @@ impl Reconciler {
         if is_skipped || has_own_group || !self.is_selected(&pod).await? {
             return Ok(());
         }
+        self.dependents.begin(key);
         let result = self.group_pod(key, &pod).await;
+        self.dependents.end(key);
         if pod.terminating && matches!(result, Err(Failure::Wrong(_) | Failure::Early(_))) {
             return Ok(());
         }
