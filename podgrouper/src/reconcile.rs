@@ -42,7 +42,8 @@ const TOLD_MAX: usize = 1 << 16;
 const LARGE_WRITES: usize = 2;
 const SUBGROUPS_FEW: usize = 500;
 const BULK: &str = "the PodGroups of 16 KiB and more of a namespace have 16 MiB together, and 1 KiB more for each of its \
-    pods; delete some that are not needed any more, or ask for larger segments";
+    pods, and those of 4 KiB and more 64 MiB, and 4 KiB more for each; delete some that are not needed any more, ask for larger \
+    segments, or write fewer annotations on the workload";
 const WARNING: &str = names::event::POD_GROUPER_WARNING;
 
 /// The reason why a round on a pod did not end well.

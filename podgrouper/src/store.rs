@@ -15,6 +15,10 @@ use crate::pod::Pod;
 use crate::status::Usage;
 use crate::texts::Common;
 
+mod room;
+
+use room::Rooms;
+
 /// Namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
@@ -62,6 +66,7 @@ struct Inner {
     pods: HashMap<Key, Row>,
     by_label: BTreeMap<(Arc<str>, &'static str, String), BTreeSet<Key>>,
     groups: BTreeMap<Key, Packed>,
+    rooms: Rooms,
     /// Pods by `PodGroup`: namespace, name of the group, name of the pod.
     members: BTreeSet<[Arc<str>; 3]>,
     classes: HashMap<String, Arc<Object>>,
@@ -95,11 +100,6 @@ struct Packed {
 const SMALL_BYTES_MAX: usize = 4096;
 /// A group of more text than this takes some megabytes as a tree.
 const LARGE_BYTES_MIN: usize = 1 << 16;
-/// Groups of so much text count together in their namespace: they may have some megabytes, and more for each pod. A pod of a
-/// kilobyte may name an owner of which each pod has a group of a megabyte.
-pub(crate) const BULKY_BYTES_MIN: usize = 16 << 10;
-const BULK_BYTES_MAX: usize = 16 << 20;
-const BULK_BYTES_OF_POD: usize = 1 << 10;
 /// No priority class has a longer name.
 const CLASS_BYTES_MAX: usize = 253;
 /// So many groups are named to who asks for those of a workload.
@@ -188,6 +188,7 @@ impl Store {
         let mut inner = self.inner();
         let row = inner.pods.remove(key)?;
         inner.index(&row.pod, false);
+        inner.rooms.remove_pod(&key.namespace);
         Some(row.pod)
     }
 
@@ -287,7 +288,7 @@ impl Store {
         let mut inner = self.inner();
         match packed {
             Some((packed, group)) => inner.put_group(key, packed, group),
-            None => drop(inner.groups.remove(key)),
+            None => inner.remove_group(key),
         }
     }
 
@@ -375,20 +376,23 @@ impl Inner {
     fn put_group(&mut self, key: &Key, packed: Packed, group: &Object) {
         let has_room = self.has_room(key, packed.text.len());
         let kept = if has_room { packed } else { Packed::cut(group) };
+        let before = self.bytes_of(key);
+        self.rooms.replace(&key.namespace, before, kept.text.len());
         self.groups.insert(key.clone(), kept);
     }
 
+    fn remove_group(&mut self, key: &Key) {
+        let before = self.bytes_of(key);
+        self.rooms.replace(&key.namespace, before, 0);
+        self.groups.remove(key);
+    }
+
+    fn bytes_of(&self, key: &Key) -> usize {
+        self.groups.get(key).map_or(0, |group| group.text.len())
+    }
+
     fn has_room(&self, key: &Key, bytes: usize) -> bool {
-        if bytes < BULKY_BYTES_MIN {
-            return true;
-        }
-        let first = Key { namespace: key.namespace.clone(), name: Arc::from("") };
-        let own = self.groups.range(first..).take_while(|(of, _)| of.namespace == key.namespace);
-        let others = own.filter(|(of, _)| *of != key).map(|(_, group)| group.text.len());
-        let bulk = bytes + others.filter(|bytes| *bytes >= BULKY_BYTES_MIN).sum::<usize>();
-        let Some(more) = bulk.checked_sub(BULK_BYTES_MAX) else { return true };
-        let pods = self.pods.keys().filter(|pod| pod.namespace == key.namespace).count();
-        more <= pods * BULK_BYTES_OF_POD
+        self.rooms.allows(&key.namespace, self.bytes_of(key), bytes)
     }
 
     fn put(&mut self, mut pod: Pod, usage: Arc<Usage>) -> (Arc<Pod>, Option<Arc<Pod>>) {
@@ -402,8 +406,9 @@ impl Inner {
         key.namespace = pod.namespace.clone();
         let pod = Arc::new(pod);
         let before = self.pods.insert(key, Row { pod: pod.clone(), usage }).map(|row| row.pod);
-        if let Some(before) = &before {
-            self.index(before, false);
+        match &before {
+            Some(before) => self.index(before, false),
+            None => self.rooms.add_pod(&pod.namespace),
         }
         self.index(&pod, true);
         (pod, before)
@@ -441,7 +446,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{BULKY_BYTES_MIN, Key, NAMED_MAX, Row, Store};
+    use super::room::BULKY_BYTES_MIN;
+    use super::{Key, NAMED_MAX, Row, Store};
     use crate::object::Object;
     use crate::pod::Pod;
     use crate::status::Usage;
