@@ -94,23 +94,23 @@ impl Claims {
         self.by_node.range((node, first)..=(node, last)).map(|(_, claim)| *claim).collect()
     }
 
-    /// Lists what a pod asks for through its claims.
+    /// Lists what a pod asks for through its claims, in whatever order it names them: pods that ask for the same are alike.
     pub(crate) fn asks(&self, claims: &[ClaimId], phase: Phase) -> Vec<Ask> {
         let waits = matches!(phase, Phase::Pending | Phase::Gated);
-        claims
-            .iter()
-            .map(|claim| match self.facts(*claim) {
-                Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
-                    let requests = facts.requests.iter().filter(|_| !facts.synthetic);
-                    Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
-                }
-                Some(facts) => {
-                    let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
-                    Ask::Named(*claim, milli)
-                }
-                None => Ask::Named(*claim, 0),
-            })
-            .collect()
+        let ask = |claim: &ClaimId| match self.facts(*claim) {
+            Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
+                let requests = facts.requests.iter().filter(|_| !facts.synthetic);
+                Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
+            }
+            Some(facts) => {
+                let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
+                Ask::Named(*claim, milli)
+            }
+            None => Ask::Named(*claim, 0),
+        };
+        let mut asks: Vec<Ask> = claims.iter().map(ask).collect();
+        asks.sort_unstable();
+        asks
     }
 }
 

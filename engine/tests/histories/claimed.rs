@@ -53,6 +53,20 @@ fn a_claim_that_is_not_supported_is_unlike_others() {
     assert_eq!(decide(&mut world, 0), ["place new on node0[nic]"]);
 }
 
+/// A user may have each pod name its claims in another order, so that none would be like another, and each would be tried for
+/// itself.
+#[test]
+fn pods_are_alike_in_whatever_order_they_name_their_claims() {
+    let tries = |other: &str| {
+        let mut world = with(&format!(
+            "{{ one: {{ queue: q, templates: [nic*2, nic*3] }}, other: {{ queue: q, templates: [{other}] }} }}"
+        ));
+        reach(&mut world, 0, None, &[DEVICE]);
+        plan_at(&mut world, 0).steps.groups
+    };
+    assert_eq!(tries("nic*3, nic*2"), tries("nic*2, nic*3"));
+}
+
 /// Tells the two devices of a node anew, with what selects them.
 fn select(world: &mut World, classes: &[DeviceClassId]) {
     let mut classes = classes.to_vec();
