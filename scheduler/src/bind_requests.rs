@@ -179,8 +179,8 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         pod: 0,
         uid: Box::default(),
         namespace: Box::from(request.metadata.namespace.as_deref()?),
-        name: Box::from(spec.pod_name.as_deref()?),
-        node: Box::from(spec.selected_node.as_deref().filter(|node| !node.is_empty())?),
+        name: Box::from(spec.pod_name.as_deref().filter(|name| is_name(name))?),
+        node: Box::from(spec.selected_node.as_deref().filter(|name| is_name(name))?),
         received,
         queue: None,
         is_preemptible: false,
@@ -192,6 +192,17 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         zones: (!spec.predicted_numa_zones.is_empty())
             .then(|| json!(spec.predicted_numa_zones).to_string()),
     })
+}
+
+/// Tells whether a pod or a node can be called so. Where a user may make requests, a path or parameters may stand there, and
+/// a read of a pod with `?watch=1` lasts until it is given up, before anything is decided.
+fn is_name(text: &str) -> bool {
+    const BYTES_MAX: usize = 253;
+    let is_edge = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.len() <= BYTES_MAX
+        && bytes.first().is_some_and(is_edge)
+        && bytes.iter().all(|byte| is_edge(byte) || b"-.".contains(byte))
 }
 
 async fn delete(write: &Write, namespace: &str, name: &str, uid: &str) {
@@ -269,6 +280,13 @@ mod tests {
             "incomplete",
         );
         check(&request("podName: p", ""), "incomplete");
+        for wrong in ["p?watch=1", "../../kube-system/pods/p", "", "P"] {
+            let spec = |pod: &str, node: &str| {
+                format!("podName: '{pod}', selectedNode: '{node}', receivedResourceType: Regular")
+            };
+            check(&request(&spec(wrong, "n1"), ""), "incomplete");
+            check(&request(&spec("p", wrong), ""), "incomplete");
+        }
     }
 
     /// A request that is deleted was taken back, although a finalizer keeps it for a while.
