@@ -178,6 +178,49 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         "/spec/nodeScaleAdjuster/service/enabled",
         "true",
     ),
+    (
+        &["nodescaleadjuster.scalingPodImage.repository=r.example"],
+        "Config /kai-config",
+        "/spec/nodeScaleAdjuster/args/scalingPodImage",
+        r#"{"repository": "r.example"}"#,
+    ),
+    (
+        &["podgrouper.genericKartaFallback=false"],
+        "Config /kai-config",
+        "/spec/podGrouper/args/genericKartaFallback",
+        "false",
+    ),
+    (
+        &["binder.resourceReservation.runtimeClassName=a"],
+        "Config /kai-config",
+        "/spec/binder/resourceReservation/runtimeClassName",
+        r#""a""#,
+    ),
+    (
+        &["binder.resourceReservation.runtimeClassName=a", "binder.runtimeClassName=b"],
+        "Config /kai-config",
+        "/spec/binder/resourceReservation/runtimeClassName",
+        r#""b""#,
+    ),
+    (&["openshift=true"], "Config /kai-config", "/spec/global/openshift", "true"),
+    (
+        &["openshift=true", "global.securityContext.runAsUser=10000"],
+        "Deployment kai-scheduler/kai-podgrouper",
+        "/spec/template/spec/securityContext",
+        r#"{"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}}"#,
+    ),
+    (
+        &["openshift=true", "global.securityContext.runAsUser=10000"],
+        "Deployment kai-scheduler/kai-podgrouper",
+        "/spec/template/spec/containers/0/securityContext",
+        r#"{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": {"drop": ["ALL"]}}"#,
+    ),
+    (
+        &["global.resourceReservation.namespaceLabels.team=a"],
+        "Namespace /kai-resource-reservation",
+        "/metadata/labels/team",
+        r#""a""#,
+    ),
     (&["podgrouper.queueLabelKey=q"], "Config /kai-config", "/spec/global/queueLabelKey", r#""q""#),
     (
         &["global.nodePoolLabelKey=p", "podgrouper.queueLabelKey=q"],
@@ -315,7 +358,10 @@ fn unknown_and_wrong_values_are_refused() -> Result<()> {
     // What KAI's files of values have for parts that are not here is taken.
     helm.template(
         "kai-scheduler",
-        &["--set", "global.fipsMode=off,binder.resources.limits.cpu=1,crdupgrader.image.tag=x"],
+        &[
+            "--set",
+            "global.fipsMode=off,binder.resources.limits.cpu=1,crdupgrader.image.tag=x,prometheus.enabled=true",
+        ],
     )?;
     helm.succeed(&["lint", "--strict", CHART])?;
     Ok(())
@@ -329,8 +375,12 @@ async fn a_release_comes_and_goes() -> Result<()> {
     let kubeconfig = plane.kubeconfig();
     let kubeconfig = kubeconfig.display().to_string();
     let release = ["kai", CHART, "--namespace", "kai-scheduler", "--kubeconfig", &kubeconfig];
-    let told = helm.succeed(&[&["install", "--create-namespace"], &release[..]].concat())?;
-    assert!(told.contains("kubectl kai install status"), "{told}");
+    let idle =
+        ["install", "--create-namespace", "--set", "prometheus.enabled=false,binder.ports.x=1"];
+    let told = helm.succeed(&[&idle[..], &release[..]].concat())?;
+    for part in ["kubectl kai install status", "binder.ports, prometheus\n"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
     // Whoever installs over it is told whose it is, and how to go on.
     let over = run_cli(Path::new(&kubeconfig), &["install", "apply", "--yes"])?;
     let told = String::from_utf8_lossy(&over.stderr);

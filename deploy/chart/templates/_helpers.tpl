@@ -32,3 +32,17 @@
 {{- $_ := set $at (last $path) $value -}}
 {{- end -}}
 {{- end -}}
+
+{{/* "true" on OpenShift, where the value or the API server says so. */}}
+{{- define "kai.isOpenshift" -}}
+{{- if or .Values.openshift (.Capabilities.APIVersions.Has "security.openshift.io/v1") -}}true{{- end -}}
+{{- end -}}
+
+{{/* A security context. OpenShift gives pods users and groups of their namespace, and refuses those that they name. */}}
+{{- define "kai.securityContext" -}}
+{{- $context := index . 1 -}}
+{{- if include "kai.isOpenshift" (index . 0) -}}
+{{- $context = omit $context "runAsUser" "runAsGroup" "fsGroup" -}}
+{{- end -}}
+{{- toYaml $context -}}
+{{- end -}}

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  install::objects ─► marks at what values change ─► YAML ─► marks to expressions ─► deploy/chart/templates/
-//!  values::ROWS ────► values.yaml, values.schema.json, README.md
+//!  values::ROWS ────► values.yaml, values.schema.json, README.md, templates/_idle.tpl
 //! ```
 
 mod values;
@@ -16,6 +16,8 @@ use super::Generated;
 
 const FOLDER: &str = "deploy/chart";
 const NAMESPACE: &str = "kai-scheduler";
+/// Namespace of reservation pods, and name of their account.
+const RESERVATION: &str = "kai-resource-reservation";
 const HEAD: &str = "# Generated from deploy/*.yaml by `cargo xtask generate`.\n";
 
 /// What each value does, as a table.
@@ -30,6 +32,7 @@ pub(super) fn files() -> Vec<Generated> {
         file("values.yaml", values::yaml()),
         file("values.schema.json", values::schema()),
         file("README.md", values::readme()),
+        file("templates/_idle.tpl", values::idle_template()),
     ];
     for (name, text) in kai_api::crd::files() {
         if name != "kustomization.yaml" {
@@ -136,6 +139,7 @@ fn document(mut object: Value) -> String {
     let mut lead = String::new();
     match kind.as_str() {
         "Deployment" => deployment(&mut object, &name, &mut marks),
+        "Namespace" if name == RESERVATION => further_labels(&mut object, &mut marks),
         "Queue" => queue(&mut object, &name, &mut marks),
         "Config" => lead = composed(&mut object, &mut marks, &values::CONFIG),
         "SchedulingShard" => lead = composed(&mut object, &mut marks, &values::SHARD),
@@ -173,10 +177,8 @@ fn namespaced(text: &str, kind: &str) -> String {
 fn condition(kind: &str, name: &str) -> Option<&'static str> {
     Some(match (kind, name) {
         ("Namespace", NAMESPACE) => ".Values.global.createNamespace",
-        ("Namespace", "kai-resource-reservation") => {
-            ".Values.global.resourceReservation.createNamespace"
-        }
-        ("ServiceAccount", "kai-resource-reservation") => {
+        ("Namespace", RESERVATION) => ".Values.global.resourceReservation.createNamespace",
+        ("ServiceAccount", RESERVATION) => {
             ".Values.global.resourceReservation.createServiceAccount"
         }
         ("PriorityClass", _) => ".Values.defaultPriorityClasses.enabled",
@@ -200,8 +202,10 @@ fn deployment(object: &mut Value, name: &str, marks: &mut Marks) {
     let spec = &mut object["spec"]["template"]["spec"];
     let global = |field: &str| format!(".Values.global.{field}");
     let yaml = |value: &str| format!("toYaml {value}");
+    let secured =
+        |field: &str| format!("include \"kai.securityContext\" (list . {})", global(field));
     marks.put(spec, "priorityClassName", &Form::Inline, &global("priorityClassName"));
-    marks.put(spec, "securityContext", &Form::Block, &yaml(&global("podSecurityContext")));
+    marks.put(spec, "securityContext", &Form::Block, &secured("podSecurityContext"));
     marks.put(spec, "tolerations", &Form::Block, &yaml(&global("tolerations")));
     marks.put(spec, "nodeSelector", &Form::Optional, &global("nodeSelector"));
     let own = format!("({} | default .Values.global.affinity)", of("affinity"));
@@ -220,11 +224,27 @@ fn deployment(object: &mut Value, name: &str, marks: &mut Marks) {
     let policy = format!("(({}).pullPolicy | default .Values.global.imagePullPolicy)", of("image"));
     marks.put(container, "imagePullPolicy", &Form::Word, &policy);
     marks.put(container, "resources", &Form::Block, &yaml(&of("resources")));
-    marks.put(container, "securityContext", &Form::Block, &yaml(&global("securityContext")));
+    marks.put(container, "securityContext", &Form::Block, &secured("securityContext"));
     let words = container["args"].as_array_mut().into_iter().flatten();
     for word in words.filter(|word| *word == "--log-json=true") {
         *word = json!("--log-json={{ .Values.global.jsonLog }}");
     }
+}
+
+/// Lets labels be added to those that the manifest has, whose marks the expression says anew.
+fn further_labels(object: &mut Value, marks: &mut Marks) {
+    let is_shipped = |value: &Value| value.as_str().is_some_and(|text| !text.starts_with('@'));
+    let labels = object["metadata"]["labels"].as_object().into_iter().flatten();
+    let shipped: Map<String, Value> = labels
+        .filter(|(_, value)| is_shipped(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let shipped = serde_json::to_string(&shipped).expect("JSON is JSON");
+    let expression = format!(
+        "toYaml (merge (dict) .Values.global.resourceReservation.namespaceLabels (fromJson `{shipped}`) \
+         (dict \"app.kubernetes.io/managed-by\" .Release.Service \"app.kubernetes.io/version\" .Chart.AppVersion))"
+    );
+    marks.put(&mut object["metadata"], "labels", &Form::Block, &expression);
 }
 
 fn queue(object: &mut Value, name: &str, marks: &mut Marks) {

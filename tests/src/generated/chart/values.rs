@@ -150,6 +150,12 @@ const ROWS: &[Row] = &[
         "Label `app` of reservation pods.",
     ),
     row(
+        "global.resourceReservation.namespaceLabels",
+        "{}",
+        TABLE,
+        "Further labels of the namespace of reservation pods; one of ours is replaced.",
+    ),
+    row(
         "operator.replicaCount",
         "null",
         REPLICAS,
@@ -192,6 +198,12 @@ const ROWS: &[Row] = &[
         "Label that names the queue; kai.scheduler/queue unless given.",
     ),
     row(
+        "podgrouper.genericKartaFallback",
+        "null",
+        MAYBE_FLAG,
+        "Ask Karta definitions for kinds without a rule of their own; true unless given.",
+    ),
+    row(
         "admission.gpuFractionRuntimeClassName",
         "null",
         MAYBE_STRING,
@@ -211,6 +223,18 @@ const ROWS: &[Row] = &[
         "null",
         MAYBE_TABLE,
         "What reservation pods request beside their GPU.",
+    ),
+    row(
+        "binder.resourceReservation.runtimeClassName",
+        "null",
+        MAYBE_STRING,
+        "The same as binder.runtimeClassName, which goes before it.",
+    ),
+    row(
+        "nodescaleadjuster.scalingPodImage",
+        "null",
+        MAYBE_TABLE,
+        "Image of scaling pods, which ends by itself: repository, name, tag, pullPolicy. Ours where it has no repository.",
     ),
     row("defaultShard.enabled", "true", FLAG, "Make the SchedulingShard `default`."),
     row(
@@ -235,43 +259,83 @@ const ROWS: &[Row] = &[
         FLAG,
         "Make the Config `kai-config` from these values; false where it is managed elsewhere.",
     ),
+    row(
+        "openshift",
+        "false",
+        FLAG,
+        "Leave users and groups of pods to OpenShift, which is also found by its API unless Helm renders offline.",
+    ),
 ];
 
 /// Values of KAI's chart for what is no part here: taken, so that its files of values can be used, and without effect.
-const IDLE: [&str; 23] = [
+const IDLE: &[&str] = &[
+    "admission.affinity",
+    "admission.cdi",
     "admission.enabled",
     "admission.image",
+    "admission.name",
     "admission.podDisruptionBudget",
     "admission.ports",
     "admission.resources",
     "binder.affinity",
     "binder.enabled",
     "binder.image",
+    "binder.name",
+    "binder.podDisruptionBudget",
     "binder.ports",
+    "binder.resourceReservationImage",
     "binder.resources",
     "crdupgrader",
+    "global.fips",
     "global.fipsMode",
     "global.leaderElection",
     "global.requireDefaultPodAntiAffinityTerm",
+    "global.resourceReservation.namespace",
+    "global.resourceReservation.serviceAccount",
     "global.vpa",
     "kaiConfigDeployer",
+    "nodescaleadjuster.affinity",
+    "nodescaleadjuster.enabled",
+    "nodescaleadjuster.image",
+    "nodescaleadjuster.labels",
+    "nodescaleadjuster.podDisruptionBudget",
+    "nodescaleadjuster.ports",
+    "nodescaleadjuster.resources",
+    "nodescaleadjuster.scalingPodNamespace",
+    "numaPlacementExporter",
+    "operator.affinity",
     "operator.image",
+    "operator.podDisruptionBudget",
     "operator.resources",
     "podgroupcontroller",
+    "podgrouper.enabled",
+    "podgrouper.podDisruptionBudget",
+    "podgrouper.ports",
     "postCleanup",
+    "prometheus",
     "queuecontroller",
+    "scheduler.additionalArgs",
     "scheduler.enabled",
+    "scheduler.goMemLimit",
+    "scheduler.goMemLimitRatio",
+    "scheduler.podDisruptionBudget",
+    "scheduler.ports",
+    "scheduler.scenarioSearchBudgets",
     "topologyMigration",
 ];
 
 /// Fields of the Config, each with the value that it has.
-pub(super) const CONFIG: [(&str, &str); 15] = [
+pub(super) const CONFIG: [(&str, &str); 18] = [
     ("namespace", ".Release.Namespace"),
     ("admission.gpuSharing", ".Values.global.gpuSharing"),
     ("admission.blockNvidiaVisibleDevices", ".Values.global.blockNvidiaVisibleDevices"),
     ("admission.gpuFractionRuntimeClassName", ".Values.admission.gpuFractionRuntimeClassName"),
     ("admission.gpuPodRuntimeClassName", ".Values.admission.gpuPodRuntimeClassName"),
     ("nodeScaleAdjuster.service.enabled", ".Values.global.clusterAutoscaling"),
+    ("nodeScaleAdjuster.args.scalingPodImage", ".Values.nodescaleadjuster.scalingPodImage"),
+    ("podGrouper.args.genericKartaFallback", ".Values.podgrouper.genericKartaFallback"),
+    // Said where it holds alone: a Config that is made elsewhere does not say it either.
+    ("global.openshift", r#"(include "kai.isOpenshift" . | eq "true" | ternary true nil)"#),
     ("global.queueLabelKey", ".Values.podgrouper.queueLabelKey"),
     ("global.nodePoolLabelKey", ".Values.global.nodePoolLabelKey"),
     ("global.namespaceLabelSelector", ".Values.global.namespaceLabelSelector"),
@@ -279,7 +343,10 @@ pub(super) const CONFIG: [(&str, &str); 15] = [
     ("binder.cdiEnabled", ".Values.binder.cdiEnabled"),
     ("binder.plugins", ".Values.binder.plugins"),
     ("binder.resourceReservation.appLabel", ".Values.global.resourceReservation.appLabel"),
-    ("binder.resourceReservation.runtimeClassName", ".Values.binder.runtimeClassName"),
+    (
+        "binder.resourceReservation.runtimeClassName",
+        "(kindIs \"invalid\" .Values.binder.runtimeClassName | ternary .Values.binder.resourceReservation.runtimeClassName .Values.binder.runtimeClassName)",
+    ),
     ("binder.resourceReservation.podResources", ".Values.binder.resourceReservationPodResources"),
 ];
 
@@ -373,7 +440,8 @@ pub(super) fn readme() -> String {
          same, but for the label that says who manages them. Use one of the two for a cluster.\n\n\
          ```sh\nhelm install kai deploy/chart --namespace kai-scheduler --create-namespace\n\
          kubectl label namespace kai-scheduler pod-security.kubernetes.io/enforce=restricted\n```\n\n\
-         Values have the names that they have in KAI's chart. Values that neither chart knows are refused.\n\n",
+         Values have the names that they have in KAI's chart. Values that neither chart knows are refused. From a file of values\n\
+         for KAI's chart take `global.registry`, `global.tag` and each `image` out: they name KAI's images.\n\n",
     );
     text.push_str(&effects());
     text
@@ -395,6 +463,15 @@ pub(super) fn effects() -> String {
     text
 }
 
+/// The template that says which values have no effect, for the notes that name those that are given.
+pub(super) fn idle_template() -> String {
+    format!(
+        "{}{{{{- define \"kai.idleValues\" -}}}}\n{}\n{{{{- end -}}}}\n",
+        super::HEAD,
+        IDLE.join(" ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,6 +489,35 @@ mod tests {
                 .chain([helpers])
                 .any(|text| text.contains(&format!("Values.{path}")));
             assert!(is_used, "{path} has no effect");
+        }
+    }
+
+    /// Those that contract.md 7.5 has of KAI's chart.
+    #[test]
+    fn values_of_kai_are_known() {
+        let schema: Value = serde_json::from_str(&schema()).expect("JSON");
+        for path in [
+            "openshift",
+            "prometheus",
+            "numaPlacementExporter",
+            "global.fips",
+            "global.resourceReservation.namespace",
+            "global.resourceReservation.serviceAccount",
+            "global.resourceReservation.namespaceLabels",
+            "podgrouper.genericKartaFallback",
+            "podgrouper.podDisruptionBudget",
+            "binder.resourceReservationImage",
+            "binder.resourceReservation.runtimeClassName",
+            "admission.affinity",
+            "scheduler.scenarioSearchBudgets",
+            "scheduler.goMemLimit",
+            "scheduler.ports",
+            "nodescaleadjuster.scalingPodImage",
+            "nodescaleadjuster.scalingPodNamespace",
+            "nodescaleadjuster.labels",
+        ] {
+            let pointer = format!("/properties/{}", path.replace('.', "/properties/"));
+            assert!(schema.pointer(&pointer).is_some(), "{path}");
         }
     }
 
