@@ -19,6 +19,7 @@ pub(crate) mod reason;
 mod rest;
 pub(crate) mod row;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
@@ -130,10 +131,17 @@ impl Workload {
         (ready, self.at_once().max(self.pods.len()))
     }
 
-    /// Returns how many pods it should have at the same time.
+    /// Returns how many pods it should have at the same time: as many as its object has, and no fewer than its groups need.
     pub(crate) fn at_once(&self) -> usize {
         let wanted = self.object.as_ref().map_or(0, manifest::pods);
-        let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).sum::<u64>();
+        // Of several groups those without pods are what is left of a set that was made smaller.
+        let pods = self.pods.iter();
+        let with_pods: BTreeSet<&str> =
+            pods.map(|pod| text(&pod["metadata"]["annotations"][names::POD_GROUP])).collect();
+        let is_in_use = |group: &&Value| {
+            self.groups.len() == 1 || with_pods.contains(text(&group["metadata"]["name"]))
+        };
+        let gang = self.groups.iter().filter(is_in_use).map(members).fold(0, u64::saturating_add);
         usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX)
     }
 
@@ -292,6 +300,13 @@ impl Loaded {
         };
         problem.fix("kubectl kai list   or, in all namespaces: kubectl kai list -A").into()
     }
+}
+
+/// Returns how many pods a group needs when all its subgroups are there; those that count subgroups say it in their leaves.
+fn members(group: &Value) -> u64 {
+    let least = |of: &Value| of["minMember"].as_u64();
+    let leaves = group["spec"]["subGroups"].as_array().into_iter().flatten().filter_map(least);
+    least(&group["spec"]).unwrap_or_else(|| leaves.fold(0, u64::saturating_add))
 }
 
 /// The queue that an object names.

@@ -139,6 +139,45 @@ mod tests {
         assert_eq!(reached, expect.then_some(Exit::Ok), "{phases:?}");
     }
 
+    /// Tells whether work of an object and groups has nodes, with a pod on a node for each name of a group.
+    fn check_scheduled(object: &Value, groups: &[Value], pods_of: &[&str], expect: bool) {
+        let pod = |group: &&str| {
+            json!({"metadata": {"name": "p", "annotations": {"pod-group-name": group}},
+                "spec": {"nodeName": "node"}, "status": {"phase": "Running"}})
+        };
+        let pods: Vec<Value> = pods_of.iter().map(pod).collect();
+        let mut workload = Workload::of_pod(&pods[0]);
+        let word = |key: &str| object[key].as_str().unwrap_or_default();
+        workload.resource = crate::cluster::Resource::new(word("apiVersion"), word("kind"), "");
+        workload.object = Some(object.clone());
+        workload.groups = groups.to_vec();
+        workload.pods = pods;
+        let reached = Goal::Scheduled.reached(&workload, workload.state());
+        assert_eq!(reached, expect.then_some(Exit::Ok), "{object} with pods of {pods_of:?}");
+    }
+
+    #[test]
+    fn what_has_all_pods_of_its_leaves_has_nodes() {
+        let object = json!({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"});
+        let leaf = json!({"name": "node-replica-0", "parent": "node", "minMember": 2});
+        let spec =
+            json!({"minSubGroup": 1, "subGroups": [{"name": "node", "minSubGroup": 1}, leaf]});
+        let group = json!({"metadata": {"name": "g"}, "spec": spec});
+        check_scheduled(&object, std::slice::from_ref(&group), &["g", "g"], true);
+        check_scheduled(&object, &[group], &["g"], false);
+    }
+
+    #[test]
+    fn groups_that_a_smaller_set_left_behind_are_not_waited_for() {
+        let template = json!({"spec": {"containers": [{"name": "a", "image": "b"}]}});
+        let object = json!({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+            "spec": {"replicas": 1, "leaderWorkerTemplate": {"size": 2, "workerTemplate": template}}});
+        let group = |name: &str| json!({"metadata": {"name": name}, "spec": {"minMember": 2}});
+        let groups = [group("g-group-0"), group("g-group-1")];
+        check_scheduled(&object, &groups, &["g-group-0", "g-group-0"], true);
+        check_scheduled(&object, &groups, &["g-group-0"], false);
+    }
+
     #[test]
     fn what_runs_runs_with_all_that_start_together() {
         check(&["Running", "Running"], true);
