@@ -100,14 +100,20 @@ fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<J
     jobs.into_iter().filter(|job| job.replicas > 0 && !names.contains(job.name)).collect()
 }
 
-/// Counts the jobs that start at once when others wait for them (`dependsOn`).
+/// Counts the jobs that start at once when some of them wait for others (`dependsOn`). A job that waits for what another
+/// scheduler places, or for a job without replicas, waits for none of these.
 fn startable(case: &Case<'_>, jobs: &[Job<'_>]) -> Option<i64> {
-    let waits = |job: &&Job<'_>| job.spec["dependsOn"].as_array().is_some_and(|on| !on.is_empty());
+    let is_ours = |name: &str| jobs.iter().any(|job| job.name == name);
+    let waits = |job: &&Job<'_>| {
+        let on = job.spec["dependsOn"].as_array().into_iter().flatten();
+        on.filter_map(|on| on["name"].as_str()).any(is_ours)
+    };
     let waiting = jobs.iter().filter(waits).count();
     if case.settings.is_kai_v017() || waiting == 0 {
         return None;
     }
-    i64::try_from(jobs.len() - waiting).ok()
+    // Where they wait for each other, which JobSet refuses, none would start.
+    i64::try_from((jobs.len() - waiting).max(1)).ok()
 }
 
 /// Adds the sub-groups of a job; `taken` are the names of those that are there.
