@@ -190,6 +190,8 @@ pub(crate) const KINDS: &[Kind] = kinds! {
           "spec.leaderWorkerTemplate.workerTemplate": Template } "leaderworkerset.sigs.k8s.io/name", 55, Whole, Suspend::Scale;
     "spark" "sparkoperator.k8s.io" ["v1beta2"] "SparkApplication" "sparkapplications"
         { "spec.driver": Spark, "spec.executor": Spark } "sparkoperator.k8s.io/app-name", 63, None, SPEC_SUSPEND;
+    "" "sparkoperator.k8s.io" ["v1beta2"] "ScheduledSparkApplication" "scheduledsparkapplications"
+        { "spec.template.driver": Spark, "spec.template.executor": Spark } "", 43, None, SPEC_SUSPEND;
     "deployment" "apps" ["v1"] "Deployment" "deployments" { "spec.template": Template } "", 63, None, Suspend::Scale;
     "statefulset" "apps" ["v1"] "StatefulSet" "statefulsets" { "spec.template": Template } "", 52, None, Suspend::Scale;
     "" "apps" ["v1"] "ReplicaSet" "replicasets" { "spec.template": Template } "", 63, None, Suspend::Scale;

@@ -31,6 +31,11 @@ impl Site {
     pub(crate) fn makes_pods(&self) -> bool {
         !self.containers.is_empty() || self.shape == Shape::Spark
     }
+
+    /// Returns the pointer of the object around its own, in which Spark has what driver and executors share.
+    pub(crate) fn around(&self) -> &str {
+        self.spec.rsplit_once('/').map_or("", |(around, _)| around)
+    }
 }
 
 /// Keys on the way to a template that only steers the others.
@@ -218,7 +223,10 @@ fn replicas(object: &Value, pointer: &str) -> u64 {
     while let Some((parent, _)) = at.rsplit_once('/') {
         let around = resolve(object, parent).unwrap_or(&Value::Null);
         let number = |key: &str| around[key].as_u64();
-        let here = number("replicas").or_else(|| number("parallelism"));
+        // A Job makes no more pods than it has completions left.
+        let completions = number("completions").unwrap_or(u64::MAX);
+        let parallelism = number("parallelism").map(|at_once| at_once.min(completions));
+        let here = number("replicas").or(parallelism);
         let pods = match at.strip_prefix(parent) {
             // The leader is one of the group.
             Some("/leaderTemplate") => 1,
@@ -418,6 +426,26 @@ mod tests {
             [6, 6000],
         );
         check(&lws(&format!("leaderTemplate: {template}, workerTemplate: {template}")), [8, 8000]);
+    }
+
+    #[test]
+    fn a_job_makes_no_more_pods_than_it_has_completions() {
+        let template =
+            "template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+        let job =
+            |spec: &str| format!("apiVersion: batch/v1\nkind: Job\nspec: {{{spec}, {template}}}");
+        check(&job("parallelism: 8, completions: 2"), [2, 2000]);
+        check(&job("parallelism: 2, completions: 8"), [2, 2000]);
+        check(&job("parallelism: 8"), [8, 8000]);
+        check(&job("completions: 8"), [1, 1000]);
+    }
+
+    #[test]
+    fn a_spark_application_on_a_schedule_has_its_templates_one_level_below() {
+        let yaml = "apiVersion: sparkoperator.k8s.io/v1beta2
+kind: ScheduledSparkApplication
+spec: {schedule: '@daily', template: {driver: {cores: 1}, executor: {instances: 3, gpu: {name: nvidia.com/gpu, quantity: 2}}}}";
+        check(yaml, [4, 6000]);
     }
 
     #[test]

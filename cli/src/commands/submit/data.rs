@@ -321,6 +321,27 @@ volumes:
     }
 
     #[test]
+    fn spark_on_a_schedule_keeps_volumes_beside_its_driver() {
+        let yaml = "{apiVersion: sparkoperator.k8s.io/v1beta2, kind: ScheduledSparkApplication, spec: {template: {driver: {}}}}";
+        check(
+            "--pull-secret p -m empty://1Gi:/tmp",
+            yaml,
+            "\
+template:
+  driver:
+    volumeMounts:
+    - name: tmp
+      mountPath: /tmp
+  volumes:
+  - name: tmp
+    emptyDir:
+      sizeLimit: 1Gi
+  imagePullSecrets:
+  - p",
+        );
+    }
+
+    #[test]
     fn spark_keeps_volumes_beside_its_driver() {
         let yaml = "{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, spec: {driver: {}}}";
         check(

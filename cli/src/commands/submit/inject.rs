@@ -190,7 +190,7 @@ fn spark(object: &mut Value, site: &Site, request: &Request) -> Result<(), Probl
     if let Some(image) = &request.image
         && request.image_overrides
     {
-        ensure(object, "/spec").insert("image".into(), json!(image));
+        ensure(object, site.around()).insert("image".into(), json!(image));
     }
     if site.steers {
         return Ok(());

@@ -37,8 +37,8 @@ impl Place {
             (Some(_), _) | (None, Shape::Argo) => Ok(plain),
             (None, Shape::Spark) => Ok(Self {
                 container: Some(site.spec.clone()),
-                volumes: "/spec".to_owned(),
-                pull_secrets: Some("/spec".to_owned()),
+                volumes: site.around().to_owned(),
+                pull_secrets: Some(site.around().to_owned()),
                 names_are_text: true,
             }),
             (None, _) => {
