@@ -1,7 +1,7 @@
-//! Settings of every part of the system in the Config, put over the flags.
+//! Settings of every part of the system, and of the podgrouper, in the Config, put over the flags.
 //!
 //! # Source
-//! `docs/contract.md` 1.7, `global`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
+//! `docs/contract.md` 1.7, `global` and `podGrouper`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
 //! begin anew with them, and a shard's scheduler gets them as flags.
 
 use std::collections::BTreeMap;
@@ -36,12 +36,17 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 /// Fields of the Config that have an effect here.
-pub(crate) const HEEDED: [&str; 5] = [
+pub(crate) const HEEDED: [&str; 10] = [
     "global.schedulerName",
     "global.queueLabelKey",
     "global.nodePoolLabelKey",
     "global.namespaceLabelSelector",
     "global.podLabelSelector",
+    "podGrouper.args.defaultPrioritiesConfigMapName",
+    "podGrouper.args.defaultPrioritiesConfigMapNamespace",
+    "podGrouper.args.gangScheduleKnative",
+    "podGrouper.args.genericKartaFallback",
+    "podGrouper.maxConcurrentReconciles",
 ];
 
 /// The flags of every scheduler that follow from the Config.
@@ -73,7 +78,34 @@ pub(crate) fn overlaid(args: &Args, config: Option<&Object>) -> Args {
             *text = pairs.join(",");
         }
     }
+    overlay_grouping(&mut args, &config.value()["spec"]["podGrouper"]);
     args
+}
+
+/// Puts what the Config says of the podgrouper alone over its flags.
+fn overlay_grouping(args: &mut Args, podgrouper: &Value) {
+    let of = &podgrouper["args"];
+    for (field, flag) in [
+        ("gangScheduleKnative", &mut args.knative_gang_schedule),
+        ("genericKartaFallback", &mut args.generic_karta_fallback),
+    ] {
+        if let Some(is_on) = of[field].as_bool() {
+            *flag = is_on;
+        }
+    }
+    let text = |field: &str| of[field].as_str().filter(|text| !text.is_empty());
+    // As KAI does: one without the other says nothing.
+    if let (Some(name), Some(namespace)) =
+        (text("defaultPrioritiesConfigMapName"), text("defaultPrioritiesConfigMapNamespace"))
+    {
+        name.clone_into(&mut args.default_priorities_configmap_name);
+        namespace.clone_into(&mut args.default_priorities_configmap_namespace);
+    }
+    let at_once = podgrouper["maxConcurrentReconciles"].as_u64();
+    let at_once = at_once.and_then(|at_once| u32::try_from(at_once).ok());
+    if let Some(at_once) = at_once.filter(|at_once| *at_once > 0) {
+        args.max_concurrent_reconciles = at_once;
+    }
 }
 
 fn global(config: &Object) -> &Value {
@@ -179,5 +211,43 @@ mod tests {
             ["s", "k", "p", "team=a,x=y", ""],
             &[("nodepool-label-key", "p"), ("queue-label-key", "k"), ("scheduler-name", "s")],
         );
+    }
+
+    #[test]
+    fn what_it_says_of_the_podgrouper_alone_is_put_over_its_flags_too() {
+        let args = Args::try_from_words(
+            ["x", "--knative-gang-schedule=false", "--default-priorities-configmap-name=flag"]
+                .map(String::from),
+        )
+        .expect("flags");
+        let check =
+            |podgrouper: Value, switches: [bool; 2], config_map: [&str; 2], at_once: u32| {
+                let config = Object::new(json!({"spec": {"podGrouper": podgrouper}}));
+                let found = overlaid(&args, Some(&config));
+                assert_eq!(
+                    [found.knative_gang_schedule, found.generic_karta_fallback],
+                    switches,
+                    "{podgrouper}"
+                );
+                let named = [
+                    found.default_priorities_configmap_namespace.as_str(),
+                    found.default_priorities_configmap_name.as_str(),
+                ];
+                assert_eq!(named, config_map, "{podgrouper}");
+                assert_eq!(found.max_concurrent_reconciles, at_once, "{podgrouper}");
+            };
+        check(json!(null), [false, true], ["", "flag"], 10);
+        check(
+            json!({"args": {"gangScheduleKnative": true, "genericKartaFallback": false}}),
+            [true, false],
+            ["", "flag"],
+            10,
+        );
+        let name = "defaultPrioritiesConfigMapName";
+        check(json!({"args": { name: "types" }}), [false, true], ["", "flag"], 10);
+        let pair = json!({name: "types", "defaultPrioritiesConfigMapNamespace": "kai"});
+        check(json!({ "args": pair }), [false, true], ["kai", "types"], 10);
+        check(json!({"maxConcurrentReconciles": 3}), [false, true], ["", "flag"], 3);
+        check(json!({"maxConcurrentReconciles": -3}), [false, true], ["", "flag"], 10);
     }
 }

@@ -189,7 +189,7 @@ async fn lead_by_config(
             tracing::info!(
                 scheduler = %next.scheduler_name,
                 queue_label = %next.queue_label_key,
-                "beginning anew: the Config says something else of all parts"
+                "beginning anew: the Config says something else of all parts or of the podgrouper"
             );
             current = next;
         }

@@ -174,6 +174,11 @@ mod tests {
                  kai-scale-adjust are given to n too",
             ],
         );
+        let args = json!({"gangScheduleKnative": false, "genericKartaFallback": true});
+        check(
+            &json!({"podGrouper": {"args": args, "k8sClientConfig": {"qps": 5}, "replicas": 2}}),
+            &["spec.podGrouper.k8sClientConfig", "spec.podGrouper.replicas"],
+        );
         check(&json!({"global": {"schedulerName": "kai-scheduler"}}), &[]);
         check(
             &json!({"global": {"schedulerName": "other"}}),
