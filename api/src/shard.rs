@@ -173,7 +173,7 @@ pub struct ScenarioSearchBudgets {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PluginConfig {
-    /// Absent: true.
+    /// Absent: as without the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     /// Higher first.
@@ -188,7 +188,7 @@ pub struct PluginConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ActionConfig {
-    /// Absent: true.
+    /// Absent: as without the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     /// Higher first.

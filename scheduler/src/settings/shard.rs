@@ -111,11 +111,19 @@ impl Settings {
             if action.priority.is_some() {
                 reading.problem(format!("actions.{name}.priority: the order of actions is fixed"));
             }
-            reading.action(name, action.enabled.unwrap_or(true));
+            // An entry that does not say so switches nothing: the usual holds, also for what is off by the strategies.
+            if action.enabled.is_some() || !ACTIONS.contains(&name.as_str()) {
+                reading.action(name, action.enabled.unwrap_or(true));
+            }
         }
         let (mut packs, mut spreads) = (!spreads_devices, spreads_devices);
         for (name, plugin) in &spec.plugins {
-            let enabled = plugin.enabled.unwrap_or(true);
+            let enabled = plugin.enabled.unwrap_or(match &**name {
+                "gpupack" => packs,
+                "gpuspread" => spreads,
+                "gpusharingorder" => reading.config.sharing_first,
+                _ => true,
+            });
             match &**name {
                 "gpupack" => packs = enabled,
                 "gpuspread" => spreads = enabled,
@@ -434,6 +442,18 @@ mod tests {
             spread,
             &[],
         );
+        check(
+            "{placementStrategy: {gpu: spread}, actions: {consolidation: {}, reclaim: {}}, \
+             plugins: {gpupack: {}, gpusharingorder: {}, gpuspread: {}}}",
+            "",
+            |config| {
+                spread(config);
+                config.actions.consolidate = false;
+            },
+            &[],
+        );
+        check("plugins: {gpuspread: {}, gpusharingorder: {arguments: {}}}", "", |_| {}, &[]);
+        check("actions: {later: {}}", "", |_| {}, &["actions: there is no action \"later\""]);
         // Pods without GPUs are spread by it as well.
         check(
             "placementStrategy: {gpu: binpack, cpu: spread}",

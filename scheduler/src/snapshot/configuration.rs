@@ -225,7 +225,7 @@ fn actions(spec: &SchedulingShardSpec) -> BTreeMap<String, Part> {
     }
     for (name, given) in &spec.actions {
         let part = parts.entry(name.clone()).or_insert_with(|| Part::new(true, 0));
-        part.enabled = given.enabled.unwrap_or(true);
+        part.enabled = given.enabled.unwrap_or(part.enabled);
         part.priority = given.priority.unwrap_or(part.priority);
     }
     parts
@@ -251,7 +251,7 @@ fn plugins(spec: &SchedulingShardSpec) -> BTreeMap<String, Part> {
     }
     for (name, given) in &spec.plugins {
         let part = parts.entry(name.clone()).or_insert_with(|| Part::new(true, 0));
-        part.enabled = given.enabled.unwrap_or(true);
+        part.enabled = given.enabled.unwrap_or(part.enabled);
         part.priority = given.priority.unwrap_or(part.priority);
         if let Some(arguments) = &given.arguments {
             part.arguments.clone_from(arguments);
