@@ -1,7 +1,7 @@
-//! Settings of every part of the system, and of the podgrouper, in the Config, put over the flags.
+//! Settings of every part of the system, of the podgrouper, and of past use, in the Config, put over the flags.
 //!
 //! # Source
-//! `docs/contract.md` 1.7, `global` and `podGrouper`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
+//! `docs/contract.md` 1.7, `global`, `podGrouper`, `prometheus`. KAI's operator hands these on as flags and restarts its daemons; here the controllers
 //! begin anew with them, and a shard's scheduler gets them as flags.
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 /// Fields of the Config that have an effect here.
-pub(crate) const HEEDED: [&str; 10] = [
+pub(crate) const HEEDED: [&str; 11] = [
     "global.schedulerName",
     "global.queueLabelKey",
     "global.nodePoolLabelKey",
@@ -47,12 +47,23 @@ pub(crate) const HEEDED: [&str; 10] = [
     "podGrouper.args.gangScheduleKnative",
     "podGrouper.args.genericKartaFallback",
     "podGrouper.maxConcurrentReconciles",
+    PROMETHEUS_URL,
 ];
+/// The field that says where past use is read of shards whose `usageDBConfig` does not, and the flag of their schedulers.
+const PROMETHEUS_URL: &str = "prometheus.externalPrometheusUrl";
+const PROMETHEUS_FLAG: &str = "usage-prometheus-url";
 
 /// The flags of every scheduler that follow from the Config.
 pub(crate) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
     let named = |(field, flag): (&str, &str)| Some((flag.to_owned(), name(config?, field)?));
-    NAMES.into_iter().filter_map(named).collect()
+    let prometheus = config.and_then(prometheus).map(|url| (PROMETHEUS_FLAG.to_owned(), url));
+    NAMES.into_iter().filter_map(named).chain(prometheus).collect()
+}
+
+/// The Prometheus outside of the installation that is set; an empty one is none.
+fn prometheus(config: &Object) -> Option<String> {
+    let url = config.value()["spec"]["prometheus"]["externalPrometheusUrl"].as_str()?;
+    (!url.is_empty()).then(|| url.to_owned())
 }
 
 /// The flags of the podgrouper with what the Config says put over them.
@@ -210,6 +221,21 @@ mod tests {
                 "namespaceLabelSelector": {"team": "a", "x": "y"}, "podLabelSelector": {}}),
             ["s", "k", "p", "team=a,x=y", ""],
             &[("nodepool-label-key", "p"), ("queue-label-key", "k"), ("scheduler-name", "s")],
+        );
+    }
+
+    #[test]
+    fn schedulers_are_told_of_a_prometheus_outside() {
+        let check = |prometheus: Value, expect: Option<&str>| {
+            let config = Object::new(json!({"spec": {"prometheus": prometheus}}));
+            let found = flags(Some(&config));
+            assert_eq!(found.get(PROMETHEUS_FLAG).map(String::as_str), expect, "{prometheus}");
+        };
+        check(json!(null), None);
+        check(json!({"externalPrometheusUrl": ""}), None);
+        check(
+            json!({"enabled": false, "externalPrometheusUrl": "http://p:9090"}),
+            Some("http://p:9090"),
         );
     }
 

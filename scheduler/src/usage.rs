@@ -70,19 +70,19 @@ struct Asking {
     answers: mpsc::Sender<Usage>,
     /// Says how it stands, for the shard's status.
     standing: watch::Sender<Standing>,
-    /// Namespace of the database that KAI's operator sets up; asked where no address is given.
-    namespace: String,
+    /// Address that is asked where none is given.
+    fallback: String,
     /// Says how long queries take.
     latency: Histogram,
 }
 
-/// Both ends.
-pub fn feed(namespace: &str, latency: Histogram) -> (Feed, Task) {
+/// Both ends; where no address is given, `fallback` is asked.
+pub fn feed(fallback: String, latency: Histogram) -> (Feed, Task) {
     let (wanted_in, wanted) = watch::channel(Wanted::default());
     let (answers, answers_out) = mpsc::channel(1);
     let feed = Feed { wanted: wanted_in, answers: answers_out, awaited: None, is_settled: false };
     let (standing, _) = watch::channel(Standing::default());
-    let asking = Asking { answers, standing, namespace: String::from(namespace), latency };
+    let asking = Asking { answers, standing, fallback, latency };
     (feed, Task { wanted, asking })
 }
 
@@ -150,7 +150,7 @@ impl Asking {
         let Some(params) = params else { return std::future::pending().await };
         let mut reader = Reader {
             params: &params,
-            namespace: &self.namespace,
+            fallback: &self.fallback,
             latency: &self.latency,
             client: None,
             since: Timestamp(clock::now().as_millisecond()),
@@ -213,7 +213,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// Reads usage, over a connection that is made when it is first needed.
 struct Reader<'a> {
     params: &'a Params,
-    namespace: &'a str,
+    fallback: &'a str,
     latency: &'a Histogram,
     client: Option<(Client, String)>,
     /// When these parameters were first followed: where a tumbling window without a start begins.
@@ -229,7 +229,7 @@ impl Reader<'_> {
     async fn read(&mut self) -> Result<Usage, Failure> {
         let now = Timestamp(clock::now().as_millisecond());
         if self.client.is_none() {
-            self.client = Some(client::connect(self.params, self.namespace)?);
+            self.client = Some(client::connect(self.params, self.fallback)?);
         }
         let Some((client, _)) = self.client.clone() else { return Ok(Usage::new()) };
         let Some(range) = self.params.window.range(self.since, now) else {

@@ -202,6 +202,12 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         "/spec/binder/resourceReservation/runtimeClassName",
         r#""b""#,
     ),
+    (
+        &["prometheus.externalPrometheusUrl=http://p:9090"],
+        "Config /kai-config",
+        "/spec/prometheus",
+        r#"{"externalPrometheusUrl": "http://p:9090"}"#,
+    ),
     (&["openshift=true"], "Config /kai-config", "/spec/global/openshift", "true"),
     (
         &["openshift=true", "global.securityContext.runAsUser=10000"],
@@ -378,7 +384,7 @@ async fn a_release_comes_and_goes() -> Result<()> {
     let idle =
         ["install", "--create-namespace", "--set", "prometheus.enabled=false,binder.ports.x=1"];
     let told = helm.succeed(&[&idle[..], &release[..]].concat())?;
-    for part in ["kubectl kai install status", "binder.ports, prometheus\n"] {
+    for part in ["kubectl kai install status", "binder.ports, prometheus.enabled\n"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     // Whoever installs over it is told whose it is, and how to go on.

@@ -9,7 +9,7 @@ use super::plan::Pools;
 use crate::object::Object;
 
 /// Flags that `spec.args` of a shard may set (`docs/contract.md` 7.3); the scheduler takes each of them.
-pub const KNOWN_FLAGS: [&str; 48] = [
+pub const KNOWN_FLAGS: [&str; 49] = [
     "allow-consolidating-reclaim",
     "burst",
     "cdi-enabled",
@@ -56,6 +56,7 @@ pub const KNOWN_FLAGS: [&str; 48] = [
     "scheduler-name",
     "stuck-in-releasing-threshold",
     "update-pod-eviction-condition",
+    "usage-prometheus-url",
     "use-scheduling-signatures",
     "v",
 ];

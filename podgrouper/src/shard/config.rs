@@ -162,7 +162,10 @@ mod tests {
         let check = |spec: &Value, expect: &[&str]| {
             assert_eq!(super::idle(&config(spec, &Value::Null)), expect, "{spec}");
         };
-        check(&json!({"namespace": "n", "prometheus": {"enabled": true}}), &["spec.prometheus"]);
+        check(
+            &json!({"namespace": "n", "prometheus": {"enabled": true, "externalPrometheusUrl": "u"}}),
+            &["spec.prometheus.enabled"],
+        );
         let adjuster = json!({"service": {"enabled": true, "resources": {}}, "vpa": {},
             "args": {"nodeScaleNamespace": "n"}});
         check(
@@ -217,7 +220,7 @@ mod tests {
         let spec = json!({"namespace": "kai-scheduler", "prometheus": {"enabled": true}});
         let scheduler = |available| deployment("kai-scheduler-default", available);
         let podgrouper = deployment("kai-podgrouper", 1);
-        let idle = "all objects are applied; without effect here: spec.prometheus";
+        let idle = "all objects are applied; without effect here: spec.prometheus.enabled";
         check(
             &spec,
             &[scheduler(1), podgrouper.clone()],

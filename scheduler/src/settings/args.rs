@@ -109,6 +109,10 @@ pub struct Args {
     #[arg(long, value_name = "STRATEGY",
         value_parser = clap::builder::PossibleValuesParser::new(kai_api::shard::PLACEMENT_STRATEGIES))]
     pub placement_strategy: Option<String>,
+    /// Prometheus that past use is read from where the shard's `usageDBConfig` has no address; empty:
+    /// `usage-prometheus` in the namespace of the Lease.
+    #[arg(long, default_value = "", value_name = "URL")]
+    pub usage_prometheus_url: String,
     /// Log level: 0-2 warnings, 3 information, 4-5 debug, 6 and up trace.
     #[arg(long, short = 'v', default_value_t = 3)]
     pub v: u8,
@@ -192,6 +196,14 @@ impl Args {
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Result<Self, clap::Error> {
         Self::try_parse_from(arguments.into_iter().map(long_spelling))
+    }
+
+    /// The Prometheus that past use is read from where a shard names none. Source: docs/contract.md 1.6.
+    pub fn usage_prometheus(&self) -> String {
+        match self.usage_prometheus_url.as_str() {
+            "" => format!("http://usage-prometheus.{}.svc.cluster.local:9090", self.namespace),
+            url => url.to_owned(),
+        }
     }
 
     /// The pool as messages name it.
@@ -285,6 +297,16 @@ mod tests {
         ] {
             let args = parse(words).expect("valid");
             assert_eq!(args.max_consolidation_preemptees, -1, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn past_use_is_read_from_where_a_flag_says() {
+        for (words, expect) in [
+            (["-namespace=kai"].as_slice(), "http://usage-prometheus.kai.svc.cluster.local:9090"),
+            (&["-usage-prometheus-url=https://metrics:9090"], "https://metrics:9090"),
+        ] {
+            assert_eq!(parse(words).expect("valid").usage_prometheus(), expect);
         }
     }
 

@@ -48,18 +48,17 @@ pub(super) enum Failure {
     },
 }
 
-/// A client for the address that the parameters give, and that address without what is secret.
-pub(super) fn connect(params: &Params, namespace: &str) -> Result<(Client, String), Failure> {
+/// A client for the address that the parameters give, else for `fallback`, and that address without what is secret.
+pub(super) fn connect(params: &Params, fallback: &str) -> Result<(Client, String), Failure> {
     let (field, text) = match &params.address {
         Address::Given(text) => ("usageDBConfig.connectionString", text.reveal().to_owned()),
         Address::Variable(name) => (
             "the value of usageDBConfig.connectionStringEnvVar",
             std::env::var(&**name).map_err(|_| Failure::NotSet(name.to_string()))?,
         ),
-        Address::Internal => (
-            "the address of the internal Prometheus",
-            format!("http://usage-prometheus.{namespace}.svc.cluster.local:9090"),
-        ),
+        Address::Fallback => {
+            ("the address of Prometheus (--usage-prometheus-url)", fallback.to_owned())
+        }
     };
     let wrong = |what: String| Failure::Address { field, what };
     let given: Uri = text.trim_end_matches('/').parse().map_err(|error| {

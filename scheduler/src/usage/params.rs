@@ -38,8 +38,8 @@ pub(super) enum Address {
     Given(Secret),
     /// In an environment variable.
     Variable(Box<str>),
-    /// Says where KAI's operator sets one up.
-    Internal,
+    /// Where the command line says, or KAI's operator sets one up.
+    Fallback,
 }
 
 /// Text that is never printed.
@@ -81,7 +81,7 @@ impl Params {
             }
             (Some(text), None) if !text.is_empty() => Address::Given(Secret(Box::from(&**text))),
             (None, Some(name)) if !name.is_empty() => Address::Variable(Box::from(&**name)),
-            _ => Address::Internal,
+            _ => Address::Fallback,
         };
         let given = config.usage_params.clone().unwrap_or_default();
         let mut reading = Reading { problems };

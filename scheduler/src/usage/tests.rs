@@ -108,7 +108,7 @@ async fn past_use_is_read_from_prometheus() {
     asked.lock().expect("nobody panicked").refusals = 2;
     let (port, server) = serve(Arc::clone(&asked)).await;
     let latency = Histogram::with_opts(HistogramOpts::new("latency", "of queries")).expect("valid");
-    let (mut feed, task) = feed("kai-scheduler", latency.clone());
+    let (mut feed, task) = feed(String::new(), latency.clone());
     let stop = CancellationToken::new();
     let task = tokio::spawn(task.keep(stop.clone()));
     feed.want(Some(params(port, "{halfLifePeriod: 90m, fetchInterval: 100ms}")), None);

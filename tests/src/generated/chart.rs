@@ -241,7 +241,7 @@ fn further_labels(object: &mut Value, marks: &mut Marks) {
         .collect();
     let shipped = serde_json::to_string(&shipped).expect("JSON is JSON");
     let expression = format!(
-        "toYaml (merge (dict) .Values.global.resourceReservation.namespaceLabels (fromJson `{shipped}`) \
+        "toYaml (merge (dict) (.Values.global.resourceReservation.namespaceLabels | default dict) (fromJson `{shipped}`) \
          (dict \"app.kubernetes.io/managed-by\" .Release.Service \"app.kubernetes.io/version\" .Chart.AppVersion))"
     );
     marks.put(&mut object["metadata"], "labels", &Form::Block, &expression);
