@@ -36,7 +36,7 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 /// Fields of the Config that have an effect here.
-pub(crate) const HEEDED: [&str; 11] = [
+pub(crate) const HEEDED: [&str; 14] = [
     "global.schedulerName",
     "global.queueLabelKey",
     "global.nodePoolLabelKey",
@@ -47,23 +47,25 @@ pub(crate) const HEEDED: [&str; 11] = [
     "podGrouper.args.gangScheduleKnative",
     "podGrouper.args.genericKartaFallback",
     "podGrouper.maxConcurrentReconciles",
-    PROMETHEUS_URL,
+    "queueController.metricsNamespace",
+    "queueController.queueLabelToMetricLabel",
+    "queueController.queueLabelToDefaultMetricValue",
+    "prometheus.externalPrometheusUrl",
 ];
-/// The field that says where past use is read of shards whose `usageDBConfig` does not, and the flag of their schedulers.
-const PROMETHEUS_URL: &str = "prometheus.externalPrometheusUrl";
-const PROMETHEUS_FLAG: &str = "usage-prometheus-url";
+/// Fields of other parts that concern every scheduler: the part, the field and the flag. The one is the prefix of metrics,
+/// the other says where past use is read for shards whose `usageDBConfig` does not.
+const OF_SCHEDULERS: [(&str, &str, &str); 2] = [
+    ("queueController", "metricsNamespace", "metrics-namespace"),
+    ("prometheus", "externalPrometheusUrl", "usage-prometheus-url"),
+];
 
 /// The flags of every scheduler that follow from the Config.
 pub(crate) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
     let named = |(field, flag): (&str, &str)| Some((flag.to_owned(), name(config?, field)?));
-    let prometheus = config.and_then(prometheus).map(|url| (PROMETHEUS_FLAG.to_owned(), url));
-    NAMES.into_iter().filter_map(named).chain(prometheus).collect()
-}
-
-/// The Prometheus outside of the installation that is set; an empty one is none.
-fn prometheus(config: &Object) -> Option<String> {
-    let url = config.value()["spec"]["prometheus"]["externalPrometheusUrl"].as_str()?;
-    (!url.is_empty()).then(|| url.to_owned())
+    let told = |(part, field, flag): (&str, &str, &str)| {
+        Some((flag.to_owned(), text(&config?.value()["spec"][part], field)?))
+    };
+    NAMES.into_iter().filter_map(named).chain(OF_SCHEDULERS.into_iter().filter_map(told)).collect()
 }
 
 /// The flags of the podgrouper with what the Config says put over them.
@@ -89,7 +91,17 @@ pub(crate) fn overlaid(args: &Args, config: Option<&Object>) -> Args {
             *text = pairs.join(",");
         }
     }
-    overlay_grouping(&mut args, &config.value()["spec"]["podGrouper"]);
+    let spec = &config.value()["spec"];
+    overlay_grouping(&mut args, &spec["podGrouper"]);
+    for (field, flag) in [
+        ("metricsNamespace", &mut args.metrics_namespace),
+        ("queueLabelToMetricLabel", &mut args.queue_label_to_metric_label),
+        ("queueLabelToDefaultMetricValue", &mut args.queue_label_to_default_metric_value),
+    ] {
+        if let Some(given) = text(&spec["queueController"], field) {
+            *flag = given;
+        }
+    }
     args
 }
 
@@ -104,13 +116,11 @@ fn overlay_grouping(args: &mut Args, podgrouper: &Value) {
             *flag = is_on;
         }
     }
-    let text = |field: &str| of[field].as_str().filter(|text| !text.is_empty());
+    let pair = ["defaultPrioritiesConfigMapName", "defaultPrioritiesConfigMapNamespace"];
     // As KAI does: one without the other says nothing.
-    if let (Some(name), Some(namespace)) =
-        (text("defaultPrioritiesConfigMapName"), text("defaultPrioritiesConfigMapNamespace"))
-    {
-        name.clone_into(&mut args.default_priorities_configmap_name);
-        namespace.clone_into(&mut args.default_priorities_configmap_namespace);
+    if let [Some(name), Some(namespace)] = pair.map(|field| text(of, field)) {
+        args.default_priorities_configmap_name = name;
+        args.default_priorities_configmap_namespace = namespace;
     }
     let at_once = podgrouper["maxConcurrentReconciles"].as_u64();
     let at_once = at_once.and_then(|at_once| u32::try_from(at_once).ok());
@@ -123,9 +133,14 @@ fn global(config: &Object) -> &Value {
     &config.value()["spec"]["global"]
 }
 
-/// A name that is set; an empty one is none.
+/// A name that is set.
 fn name(config: &Object, field: &str) -> Option<String> {
-    let text = global(config)[field].as_str()?;
+    text(global(config), field)
+}
+
+/// A text that is set; an empty one is none.
+fn text(of: &Value, field: &str) -> Option<String> {
+    let text = of[field].as_str()?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
@@ -225,17 +240,45 @@ mod tests {
     }
 
     #[test]
-    fn schedulers_are_told_of_a_prometheus_outside() {
-        let check = |prometheus: Value, expect: Option<&str>| {
-            let config = Object::new(json!({"spec": {"prometheus": prometheus}}));
-            let found = flags(Some(&config));
-            assert_eq!(found.get(PROMETHEUS_FLAG).map(String::as_str), expect, "{prometheus}");
+    fn schedulers_are_told_of_a_prometheus_outside_and_the_prefix_of_metrics() {
+        let check = |spec: Value, expect: &[&str]| {
+            let found = flags(Some(&Object::new(json!({"spec": spec}))));
+            let found: Vec<String> =
+                found.iter().map(|(flag, value)| format!("{flag}={value}")).collect();
+            assert_eq!(found, expect, "{spec}");
         };
-        check(json!(null), None);
-        check(json!({"externalPrometheusUrl": ""}), None);
+        check(json!({"prometheus": null}), &[]);
+        check(json!({"prometheus": {"externalPrometheusUrl": ""}}), &[]);
         check(
-            json!({"enabled": false, "externalPrometheusUrl": "http://p:9090"}),
-            Some("http://p:9090"),
+            json!({"prometheus": {"enabled": false, "externalPrometheusUrl": "http://p:9090"},
+                "queueController": {"metricsNamespace": "own"}}),
+            &["metrics-namespace=own", "usage-prometheus-url=http://p:9090"],
+        );
+    }
+
+    #[test]
+    fn labels_of_the_metrics_of_queues_are_put_over_the_flags() {
+        let args = Args::try_from_words(
+            ["x", "--metrics-namespace=flag", "--queue-label-to-metric-label=a=b"]
+                .map(String::from),
+        )
+        .expect("flags");
+        let check = |controller: Value, expect: [&str; 3]| {
+            let config = Object::new(json!({"spec": {"queueController": controller}}));
+            let found = overlaid(&args, Some(&config));
+            let found = [
+                found.metrics_namespace,
+                found.queue_label_to_metric_label,
+                found.queue_label_to_default_metric_value,
+            ];
+            assert_eq!(found, expect, "{controller}");
+        };
+        check(json!(null), ["flag", "a=b", ""]);
+        check(json!({"metricsNamespace": ""}), ["flag", "a=b", ""]);
+        check(
+            json!({"metricsNamespace": "own", "queueLabelToMetricLabel": "team=team",
+                "queueLabelToDefaultMetricValue": "team=none"}),
+            ["own", "team=team", "team=none"],
         );
     }
 

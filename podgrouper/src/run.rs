@@ -177,6 +177,7 @@ async fn lead_by_config(
     let steer = async {
         let mut current = global::overlaid(args, global::read(&client).await.as_ref());
         loop {
+            name_metrics(&metrics, &current);
             let work = stop.child_token();
             let _end = work.clone().drop_guard();
             let signals = Signals { ready: ready.clone(), stop: work };
@@ -198,6 +199,16 @@ async fn lead_by_config(
         biased;
         result = steer => result,
         () = follower.watch(client.clone()) => Ok(()),
+    }
+}
+
+/// Tells of queues under the names and with the labels that the Config asks for; where it asks for what no metric can have,
+/// all stays as it was.
+fn name_metrics(metrics: &Measured, args: &Args) {
+    let extra =
+        parse_labels(&args.queue_label_to_metric_label, &args.queue_label_to_default_metric_value);
+    if let Err(error) = metrics.queues.rename(&args.metrics_namespace, extra) {
+        tracing::warn!(%error, "metrics of queues keep their names and labels (queueController in the Config)");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Gauges of queues, with KAI's names and labels (`docs/contract.md` 9.1).
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kai_api::quantity::Quantity;
 use prometheus::core::{Collector, Desc};
@@ -39,10 +39,18 @@ pub(crate) struct QueueMetrics(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// In the order of [`GAUGES`].
+    /// As they were registered, in the order of [`GAUGES`].
     descriptions: Vec<Desc>,
+    told: Mutex<Told>,
+}
+
+/// What is told of queues, under which names.
+#[derive(Debug)]
+struct Told {
+    /// In the order of [`GAUGES`].
+    names: Vec<String>,
     extra: Vec<ExtraLabel>,
-    rows: Mutex<Vec<Row>>,
+    rows: Vec<Row>,
 }
 
 #[derive(Debug)]
@@ -71,22 +79,53 @@ impl QueueMetrics {
     /// # Errors
     /// The namespace begins no name of a metric, or an extra label has a name that no label can have or that is taken.
     pub(crate) fn new(namespace: &str, extra: Vec<ExtraLabel>) -> Result<Self, prometheus::Error> {
-        let labels = LABELS.into_iter().chain(extra.iter().map(|label| label.metric.as_str()));
-        let labels: Vec<String> = labels.map(str::to_owned).collect();
-        let describe = |(name, help): &(&str, &str)| {
-            let name = format!("{namespace}_{name}");
-            Desc::new(name, (*help).to_owned(), labels.clone(), HashMap::new())
-        };
-        let descriptions = GAUGES.iter().map(describe).collect::<Result<_, _>>()?;
-        Ok(Self(Arc::new(Shared { descriptions, extra, rows: Mutex::default() })))
+        let descriptions = describe(namespace, &extra)?;
+        let told = Mutex::new(Told { names: names(&descriptions), extra, rows: Vec::new() });
+        Ok(Self(Arc::new(Shared { descriptions, told })))
+    }
+
+    /// Tells all under other names and with other labels from the next pass on; nothing until then.
+    ///
+    /// # Errors
+    /// As for [`Self::new`]; names and labels stay as they were.
+    pub(crate) fn rename(
+        &self,
+        namespace: &str,
+        extra: Vec<ExtraLabel>,
+    ) -> Result<(), prometheus::Error> {
+        let names = names(&describe(namespace, &extra)?);
+        *self.told() = Told { names, extra, rows: Vec::new() };
+        Ok(())
     }
 
     /// Replaces all series.
     pub(crate) fn set<'a>(&self, queues: impl Iterator<Item = (&'a Arc<Object>, &'a Totals)>) {
-        let rows = queues.map(|(queue, allocated)| self.row(queue, allocated)).collect();
-        *self.0.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+        let mut told = self.told();
+        let rows = queues.map(|(queue, allocated)| told.row(queue, allocated)).collect();
+        told.rows = rows;
     }
 
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Describes the gauges, in their order.
+fn describe(namespace: &str, extra: &[ExtraLabel]) -> Result<Vec<Desc>, prometheus::Error> {
+    let labels = LABELS.into_iter().chain(extra.iter().map(|label| label.metric.as_str()));
+    let labels: Vec<String> = labels.map(str::to_owned).collect();
+    let one = |(name, help): &(&str, &str)| {
+        let name = format!("{namespace}_{name}");
+        Desc::new(name, (*help).to_owned(), labels.clone(), HashMap::new())
+    };
+    GAUGES.iter().map(one).collect()
+}
+
+fn names(descriptions: &[Desc]) -> Vec<String> {
+    descriptions.iter().map(|description| description.fq_name.clone()).collect()
+}
+
+impl Told {
     fn row(&self, queue: &Object, allocated: &Totals) -> Row {
         let spec = &queue.value()["spec"];
         let quota = |name: &str, factor: f64| {
@@ -98,7 +137,7 @@ impl QueueMetrics {
         let gpus = gpus.fold(0.0, |sum, (_, amount)| sum + number(amount));
         let display = spec["displayName"].as_str().unwrap_or_default();
         let fixed = LABELS.into_iter().zip([queue.name(), queue.name(), display]);
-        let extra = self.0.extra.iter().map(|extra| {
+        let extra = self.extra.iter().map(|extra| {
             (extra.metric.as_str(), queue.label(&extra.queue).unwrap_or(&extra.default))
         });
         let labels = fixed.chain(extra).map(|(name, value)| pair(name, value)).collect();
@@ -138,8 +177,8 @@ impl Collector for QueueMetrics {
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
-        let rows = self.0.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let family = |(at, description): (usize, &Desc)| {
+        let told = self.told();
+        let family = |(at, (name, (_, help))): (usize, (&String, (&str, &str)))| {
             let series = |row: &Row| {
                 let mut gauge = Gauge::default();
                 gauge.set_value(row.values[at]);
@@ -148,13 +187,13 @@ impl Collector for QueueMetrics {
                 metric
             };
             let mut family = MetricFamily::default();
-            family.set_name(description.fq_name.clone());
-            family.set_help(description.help.clone());
+            family.set_name(name.clone());
+            family.set_help(help.to_owned());
             family.set_field_type(MetricType::GAUGE);
-            family.set_metric(rows.iter().map(series).collect());
+            family.set_metric(told.rows.iter().map(series).collect());
             family
         };
-        self.0.descriptions.iter().enumerate().map(family).collect()
+        told.names.iter().zip(GAUGES).enumerate().map(family).collect()
     }
 }
 
@@ -230,8 +269,30 @@ mod tests {
             "gpu.nvidia.com": "4", "example.com/gpu-memory": "80", "shared-GPU-class": "1",
         }));
         // A class of devices is a name without a slash, and a resource is one with it.
-        let values = metrics.row(&queue, &allocated).values.map(|value| value.to_string());
+        let values = metrics.told().row(&queue, &allocated).values.map(|value| value.to_string());
         assert_eq!(values, ["1", "0", "0", "0", "8.5", "1.5", "3000"]);
+    }
+
+    #[test]
+    fn names_and_labels_change_with_the_config() {
+        let metrics = QueueMetrics::new("kai", Vec::new()).expect("names");
+        let registry = Registry::new();
+        registry.register(Box::new(metrics.clone())).expect("names");
+        let queue = json!({"metadata": {"name": "a", "labels": {"team": "x"}}, "spec": {}});
+        let queue = Arc::new(Object::new(queue));
+        let check = |expect: &str| {
+            metrics.set(std::iter::once((&queue, &Totals::default())));
+            let mut text = Vec::new();
+            TextEncoder::new().encode(&registry.gather(), &mut text).expect("text");
+            let text = String::from_utf8(text).expect("text");
+            assert!(text.contains(expect), "{expect}: {text}");
+        };
+        let fixed = "queue_name=\"a\",queue_metadata_name=\"a\",queue_display_name=\"\"";
+        check(&format!("\nkai_queue_info{{{fixed}}} 1\n"));
+        metrics.rename("own", parse_labels("team=team", "")).expect("names");
+        check(&format!("\nown_queue_info{{{fixed},team=\"x\"}} 1\n"));
+        assert!(metrics.rename("2own", Vec::new()).is_err());
+        check(&format!("\nown_queue_info{{{fixed},team=\"x\"}} 1\n"));
     }
 
     #[test]
