@@ -5,6 +5,8 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -370,6 +372,21 @@ fn unknown_and_wrong_values_are_refused() -> Result<()> {
         ],
     )?;
     helm.succeed(&["lint", "--strict", CHART])?;
+    Ok(())
+}
+
+#[test]
+fn a_chart_around_it_may_have_global_values_of_its_own() -> Result<()> {
+    let Some(helm) = Helm::find()? else { return Ok(()) };
+    let around = tempfile::tempdir()?;
+    fs::create_dir(around.path().join("charts"))?;
+    let chart = "apiVersion: v2\nname: around\nversion: 0.1.0\n";
+    fs::write(around.path().join("Chart.yaml"), chart)?;
+    symlink(Path::new(CHART).canonicalize()?, around.path().join("charts/kai-scheduler"))?;
+    let folder = around.path().display().to_string();
+    let values = "global.theirs=x,kai-scheduler.global.gpuSharing=false";
+    let text = helm.succeed(&["template", "around", &folder, "--set", values])?;
+    assert_eq!(read(&text)?["Config /kai-config"]["spec"]["admission"]["gpuSharing"], false);
     Ok(())
 }
 

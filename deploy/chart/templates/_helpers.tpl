@@ -46,3 +46,15 @@
 {{- end -}}
 {{- toYaml $context -}}
 {{- end -}}
+
+{{/* Refuses what no chart knows under `global`. A chart around this one may have values of its own there. */}}
+{{- define "kai.checkGlobal" -}}
+{{- if .Chart.IsRoot -}}
+{{- $known := splitList " " (include "kai.globalValues" .) -}}
+{{- range $key := keys .Values.global | sortAlpha -}}
+{{- if not (has $key $known) -}}
+{{- fail (printf "global.%s is neither a value of this chart nor of KAI's: take it out, or correct it" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

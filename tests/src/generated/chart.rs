@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!  install::objects ─► marks at what values change ─► YAML ─► marks to expressions ─► deploy/chart/templates/
-//!  values::ROWS ────► values.yaml, values.schema.json, README.md, templates/_idle.tpl
+//!  values::ROWS ────► values.yaml, values.schema.json, README.md, templates/_lists.tpl
 //! ```
 
+mod specs;
 mod values;
 
 use std::fmt::Write as _;
@@ -19,6 +20,8 @@ const NAMESPACE: &str = "kai-scheduler";
 /// Namespace of reservation pods, and name of their account.
 const RESERVATION: &str = "kai-resource-reservation";
 const HEAD: &str = "# Generated from deploy/*.yaml by `cargo xtask generate`.\n";
+/// Line of a template that refuses what the schema has to let through.
+const CHECK: &str = "{{- include \"kai.checkGlobal\" . }}\n";
 
 /// What each value does, as a table.
 pub(super) fn effects() -> String {
@@ -32,7 +35,7 @@ pub(super) fn files() -> Vec<Generated> {
         file("values.yaml", values::yaml()),
         file("values.schema.json", values::schema()),
         file("README.md", values::readme()),
-        file("templates/_idle.tpl", values::idle_template()),
+        file("templates/_lists.tpl", values::lists()),
     ];
     for (name, text) in kai_api::crd::files() {
         if name != "kustomization.yaml" {
@@ -48,8 +51,10 @@ pub(super) fn files() -> Vec<Generated> {
             .filter(|(of, _)| *of == group)
             .map(|(_, object)| document(object))
             .collect();
-        files
-            .push(file(&format!("templates/{name}.yaml"), format!("{HEAD}{}", documents.concat())));
+        // Once is enough.
+        let check = if group == Group::Daemons { CHECK } else { "" };
+        let text = format!("{HEAD}{check}{}", documents.concat());
+        files.push(file(&format!("templates/{name}.yaml"), text));
     }
     files
 }
@@ -141,8 +146,8 @@ fn document(mut object: Value) -> String {
         "Deployment" => deployment(&mut object, &name, &mut marks),
         "Namespace" if name == RESERVATION => further_labels(&mut object, &mut marks),
         "Queue" => queue(&mut object, &name, &mut marks),
-        "Config" => lead = composed(&mut object, &mut marks, &values::CONFIG),
-        "SchedulingShard" => lead = composed(&mut object, &mut marks, &values::SHARD),
+        "Config" => lead = composed(&mut object, &mut marks, &specs::CONFIG),
+        "SchedulingShard" => lead = composed(&mut object, &mut marks, &specs::SHARD),
         _ => {}
     }
     let text = marks.resolve(&print(&object));

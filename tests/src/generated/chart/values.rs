@@ -1,6 +1,6 @@
 //! Values of the chart, under the names that KAI's chart has: their defaults, their schema, and what they are for.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::{Map, Value, json};
 
@@ -340,45 +340,6 @@ const IDLE: &[&str] = &[
     "topologyMigration",
 ];
 
-/// Fields of the Config, each with the value that it has.
-pub(super) const CONFIG: [(&str, &str); 19] = [
-    ("namespace", ".Release.Namespace"),
-    ("admission.gpuSharing", ".Values.global.gpuSharing"),
-    ("admission.blockNvidiaVisibleDevices", ".Values.global.blockNvidiaVisibleDevices"),
-    ("admission.gpuFractionRuntimeClassName", ".Values.admission.gpuFractionRuntimeClassName"),
-    ("admission.gpuPodRuntimeClassName", ".Values.admission.gpuPodRuntimeClassName"),
-    ("nodeScaleAdjuster.service.enabled", ".Values.global.clusterAutoscaling"),
-    ("nodeScaleAdjuster.args.scalingPodImage", "(.Values.nodescaleadjuster).scalingPodImage"),
-    ("podGrouper.args.genericKartaFallback", ".Values.podgrouper.genericKartaFallback"),
-    // Said where it holds alone: a Config that is made elsewhere does not say it either.
-    ("global.openshift", r#"(include "kai.isOpenshift" . | eq "true" | ternary true nil)"#),
-    ("global.queueLabelKey", ".Values.podgrouper.queueLabelKey"),
-    ("global.nodePoolLabelKey", ".Values.global.nodePoolLabelKey"),
-    ("global.namespaceLabelSelector", ".Values.global.namespaceLabelSelector"),
-    ("global.podLabelSelector", ".Values.global.podLabelSelector"),
-    ("prometheus.externalPrometheusUrl", "(.Values.prometheus).externalPrometheusUrl"),
-    ("binder.cdiEnabled", ".Values.binder.cdiEnabled"),
-    ("binder.plugins", ".Values.binder.plugins"),
-    ("binder.resourceReservation.appLabel", ".Values.global.resourceReservation.appLabel"),
-    (
-        "binder.resourceReservation.runtimeClassName",
-        "(kindIs \"invalid\" .Values.binder.runtimeClassName | ternary (.Values.binder.resourceReservation).runtimeClassName .Values.binder.runtimeClassName)",
-    ),
-    ("binder.resourceReservation.podResources", ".Values.binder.resourceReservationPodResources"),
-];
-
-/// Fields of the default shard.
-pub(super) const SHARD: [(&str, &str); 5] = [
-    ("partitionLabelValue", r#""""#),
-    (
-        "placementStrategy",
-        r#"(kindIs "map" .Values.scheduler.placementStrategy | ternary .Values.scheduler.placementStrategy (dict "gpu" .Values.scheduler.placementStrategy "cpu" .Values.scheduler.placementStrategy))"#,
-    ),
-    ("args", ".Values.scheduler.args"),
-    ("plugins", ".Values.scheduler.plugins"),
-    ("actions", ".Values.scheduler.actions"),
-];
-
 fn read(text: &str) -> Value {
     serde_json::from_str(text).expect("defaults and schemas are JSON")
 }
@@ -424,6 +385,8 @@ pub(super) fn schema() -> String {
         table(&mut properties, &tables).insert(key.to_owned(), schema);
     }
     close(&mut properties);
+    // A chart around this one may have values of its own there; where there is none, a template refuses them.
+    properties["global"]["additionalProperties"] = json!(true);
     let schema = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Values of the chart kai-scheduler",
@@ -480,13 +443,20 @@ pub(super) fn effects() -> String {
     text
 }
 
-/// The template that says which values have no effect, for the notes that name those that are given.
-pub(super) fn idle_template() -> String {
-    format!(
-        "{}{{{{- define \"kai.idleValues\" -}}}}\n{}\n{{{{- end -}}}}\n",
-        super::HEAD,
-        IDLE.join(" ")
-    )
+/// The templates that say which values have no effect, for the notes that name those that are given, and which there are
+/// under `global`.
+pub(super) fn lists() -> String {
+    let all = ROWS.iter().map(|row| row.path).chain(IDLE.iter().copied());
+    let globals = all.filter_map(|path| path.strip_prefix("global.")?.split('.').next());
+    let globals: BTreeSet<&str> = globals.collect();
+    let globals: Vec<&str> = globals.into_iter().collect();
+    let mut text = String::from(super::HEAD);
+    for (name, words) in
+        [("kai.idleValues", IDLE.join(" ")), ("kai.globalValues", globals.join(" "))]
+    {
+        let _ = writeln!(text, "{{{{- define \"{name}\" -}}}}\n{words}\n{{{{- end -}}}}");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -543,12 +513,9 @@ mod tests {
     #[test]
     fn unknown_values_are_refused_at_every_level() {
         let schema: Value = serde_json::from_str(&schema()).expect("JSON");
-        for pointer in [
-            "",
-            "/properties/global",
-            "/properties/global/properties/resourceReservation",
-            "/properties/operator",
-        ] {
+        for pointer in
+            ["", "/properties/global/properties/resourceReservation", "/properties/operator"]
+        {
             let table = schema.pointer(pointer).expect("a table");
             assert_eq!(table["additionalProperties"], false, "{pointer}");
         }
