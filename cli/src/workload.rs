@@ -6,6 +6,7 @@ pub(crate) mod devices;
 pub(crate) mod eta;
 pub(crate) mod evicted;
 mod find;
+mod gang;
 mod group_name;
 pub(crate) mod history;
 pub(crate) mod labels;
@@ -141,7 +142,7 @@ impl Workload {
         let is_in_use = |group: &&Value| {
             self.groups.len() == 1 || with_pods.contains(text(&group["metadata"]["name"]))
         };
-        let gang = self.groups.iter().filter(is_in_use).map(members).fold(0, u64::saturating_add);
+        let gang = self.groups.iter().filter(is_in_use).map(gang::all).fold(0, u64::saturating_add);
         usize::try_from(wanted.max(gang)).unwrap_or(usize::MAX)
     }
 
@@ -153,8 +154,8 @@ impl Workload {
 
     /// Returns how many of its pods start together.
     pub(crate) fn together(&self) -> usize {
-        let gang = self.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).max();
-        gang.and_then(|gang| usize::try_from(gang).ok()).unwrap_or(1)
+        let gang = self.groups.iter().map(gang::least).max().unwrap_or(1);
+        usize::try_from(gang).unwrap_or(usize::MAX)
     }
 
     /// The GPUs of its live pods, or those that it will ask for when it has no pods yet.
@@ -300,13 +301,6 @@ impl Loaded {
         };
         problem.fix("kubectl kai list   or, in all namespaces: kubectl kai list -A").into()
     }
-}
-
-/// Returns how many pods a group needs when all its subgroups are there; those that count subgroups say it in their leaves.
-fn members(group: &Value) -> u64 {
-    let least = |of: &Value| of["minMember"].as_u64();
-    let leaves = group["spec"]["subGroups"].as_array().into_iter().flatten().filter_map(least);
-    least(&group["spec"]).unwrap_or_else(|| leaves.fold(0, u64::saturating_add))
 }
 
 /// The queue that an object names.

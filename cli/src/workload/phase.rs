@@ -302,8 +302,7 @@ fn held(queue: &str) -> State {
 
 /// Says why the scheduler has said nothing yet.
 fn unsaid(workload: &Workload, live: &[&Value]) -> State {
-    let minimum = workload.groups.iter().filter_map(|g| g["spec"]["minMember"].as_u64()).max();
-    let minimum = minimum.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let minimum = workload.together();
     if live.len() >= minimum {
         let message = "the scheduler has not tried it yet";
         return State::because(Phase::Pending, "NotTried", message);
