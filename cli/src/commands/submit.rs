@@ -34,6 +34,7 @@ mod process;
 mod read;
 pub(crate) mod render;
 mod request;
+mod rivals;
 mod roles;
 mod saved;
 pub(crate) mod sbatch;
@@ -135,6 +136,7 @@ async fn expanded(flags: Flags, context: &mut Context) -> Result<Exit, Error> {
         context.out.warn(warning);
     }
     fragile::warn(&documents, context);
+    rivals::warn(&documents, context);
     if let Some(copy) = copy.as_ref().filter(|_| !then.diff) {
         let workloads = documents.iter().filter(|document| document.is_workload);
         workloads.for_each(|workload| copy.tell(workload, context));
