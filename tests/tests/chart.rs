@@ -210,6 +210,12 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         "/spec/prometheus",
         r#"{"externalPrometheusUrl": "http://p:9090"}"#,
     ),
+    (
+        &["kaiConfig.render=false", "kaiConfigDeployer.enabled=true"],
+        "Config /kai-config",
+        "/spec/namespace",
+        r#""kai-scheduler""#,
+    ),
     (&["openshift=true"], "Config /kai-config", "/spec/global/openshift", "true"),
     (
         &["openshift=true", "global.securityContext.runAsUser=10000"],

@@ -189,7 +189,7 @@ fn condition(kind: &str, name: &str) -> Option<&'static str> {
         ("PriorityClass", _) => ".Values.defaultPriorityClasses.enabled",
         ("Queue", _) => ".Values.defaultQueue.createDefaultQueue",
         ("SchedulingShard", _) => ".Values.defaultShard.enabled",
-        ("Config", _) => ".Values.kaiConfig.render",
+        ("Config", _) => "or .Values.kaiConfig.render (.Values.kaiConfigDeployer).enabled",
         _ => return None,
     })
 }

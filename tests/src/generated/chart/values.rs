@@ -266,6 +266,12 @@ const ROWS: &[Row] = &[
         "Make the Config `kai-config` from these values; false where it is managed elsewhere.",
     ),
     row(
+        "kaiConfigDeployer",
+        "{}",
+        TABLE,
+        "With `enabled: true`, KAI's other way to make the Config, it is made whatever kaiConfig.render says; all else here has no effect.",
+    ),
+    row(
         "openshift",
         "false",
         FLAG,
@@ -299,7 +305,6 @@ const IDLE: &[&str] = &[
     "global.resourceReservation.namespace",
     "global.resourceReservation.serviceAccount",
     "global.vpa",
-    "kaiConfigDeployer",
     "nodescaleadjuster.affinity",
     "nodescaleadjuster.enabled",
     "nodescaleadjuster.image",
