@@ -76,7 +76,16 @@ pub(crate) struct Workload {
     state: OnceLock<State>,
 }
 
+/// Tells a workload from all others, those of other namespaces among them.
+pub(crate) type Identity<'w> = (&'w str, &'w Resource, &'w str, &'w str);
+
 impl Workload {
+    /// Returns which one it is: its namespace, kind, name and UID. The UID alone does not say it, since whoever makes a pod
+    /// or a `PodGroup` chooses the UID of the owner that it names.
+    pub(crate) fn identity(&self) -> Identity<'_> {
+        (&self.namespace, &self.resource, &self.name, &self.uid)
+    }
+
     /// Returns how it stands: worked out once, from what was read of it by then.
     pub(crate) fn state(&self) -> &State {
         self.state.get_or_init(|| phase::state(self))

@@ -80,10 +80,9 @@ impl Wanted<'_> {
         if self.names.is_empty() {
             chosen = all.workloads.iter().collect();
         }
+        let left: BTreeSet<_> = left.workloads.iter().map(Workload::identity).collect();
         let mut seen = BTreeSet::new();
-        chosen.retain(|one| {
-            left.workloads.iter().any(|left| left.uid == one.uid) && seen.insert(one.uid.as_str())
-        });
+        chosen.retain(|one| left.contains(&one.identity()) && seen.insert(one.identity()));
         Ok((chosen.into_iter().cloned().collect(), missing))
     }
 }
@@ -91,4 +90,37 @@ impl Wanted<'_> {
 /// Refuses nothing.
 pub(super) fn anything(_: &str, _: &Workload) -> Option<Problem> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Says which workloads are meant by flags alone that leave the first one of these: namespace, name and UID each.
+    fn check(all: &[(&str, &str, &str)], expect: &[&str]) {
+        let workload = |(namespace, name, uid): &(&str, &str, &str)| {
+            let meta = json!({"namespace": namespace, "name": name, "uid": uid});
+            Workload::of_pod(&json!({ "metadata": meta }))
+        };
+        let workloads = all.iter().map(workload).collect();
+        let loaded = Loaded { workloads, ..Loaded::default() };
+        let mut left = loaded.clone();
+        left.workloads.truncate(1);
+        let filter = Filter::default();
+        let wanted = Wanted { names: &[], filter: &filter, may_miss: false, refuses: anything };
+        let (chosen, _) =
+            wanted.choose(&loaded, &left, "any namespace").expect("no name is asked for");
+        let chosen: Vec<String> =
+            chosen.iter().map(|one| format!("{}/{}", one.namespace, one.name)).collect();
+        assert_eq!(chosen, expect, "{all:?}");
+    }
+
+    #[test]
+    fn nobody_is_meant_by_the_uid_of_another() {
+        check(&[("evil", "bait", "u"), ("victim", "train", "u")], &["evil/bait"]);
+        check(&[("evil", "train", "u"), ("victim", "train", "u")], &["evil/train"]);
+        check(&[("ml", "a", ""), ("ml", "b", "")], &["ml/a"]);
+    }
 }

@@ -210,7 +210,11 @@ impl Assembly {
                 },
                 namespace: namespace.clone(),
                 name: if is_own { name.clone() } else { named },
-                uid: get("uid").unwrap_or_else(|| text(&owner["uid"]).to_owned()),
+                uid: if is_own {
+                    text(&group["metadata"]["uid"]).to_owned()
+                } else {
+                    get("uid").unwrap_or_else(|| text(&owner["uid"]).to_owned())
+                },
                 queue: queue.clone(),
                 created: created(&group),
                 ..Workload::default()
@@ -339,6 +343,14 @@ mod tests {
         let all = assemble(Vec::new(), vec![group], vec![pod]);
         let labels: Vec<String> = all.iter().map(Workload::label).collect();
         assert_eq!(labels, ["podgroup.scheduling.run.ai/g", "pod/p"]);
+    }
+
+    #[test]
+    fn a_group_that_names_no_owner_is_told_apart_by_its_own_uid() {
+        let groups = ["g", "h"].map(|name| object("ml", name, None));
+        let all = assemble(Vec::new(), groups.to_vec(), Vec::new());
+        let uids: Vec<&str> = all.iter().map(|one| one.uid.as_str()).collect();
+        assert_eq!(uids, ["g", "h"]);
     }
 
     /// Owners that go round are followed no further than any that there are.
