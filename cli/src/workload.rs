@@ -312,6 +312,12 @@ impl Loaded {
     }
 }
 
+/// Says how many pods, or that they are more than are counted of one template.
+pub(crate) fn pods_shown(pods: usize) -> String {
+    let is_counted = u32::try_from(pods).is_ok_and(|pods| pods < u32::MAX);
+    if is_counted { pods.to_string() } else { "many".to_owned() }
+}
+
 /// The queue that an object names.
 pub(crate) fn queue_label(object: &Value) -> &str {
     text(&object["metadata"]["labels"][names::QUEUE])

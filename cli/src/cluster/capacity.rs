@@ -164,8 +164,8 @@ impl Capacity {
     /// Says why pods never start together.
     fn gang_too_large(&self, pods: &[Amounts]) -> Option<String> {
         let least = pods.first()?.gpu_milli;
-        let sum: u64 = pods.iter().map(|pod| pod.gpu_milli).sum();
-        let hold: u64 = self.gpus_milli.iter().filter_map(|gpus| gpus.checked_div(least)).sum();
+        let sum = gpu::sum(pods.iter().map(|pod| pod.gpu_milli));
+        let hold = gpu::sum(self.gpus_milli.iter().filter_map(|gpus| gpus.checked_div(least)));
         let is_alike = pods.iter().all(|pod| pod.gpu_milli == least);
         let count_of = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let amount = |milli: u64| i64::try_from(milli).unwrap_or(i64::MAX);

@@ -10,7 +10,9 @@ use std::fmt;
 mod total;
 mod vendors;
 
-pub(crate) use total::{Total, ask, claimed_milli, part_milli, share, shared, status_milli, whole};
+pub(crate) use total::{
+    Total, ask, claimed_milli, part_milli, share, shared, status_milli, sum, sum_known, whole,
+};
 
 use crate::print::error::{Exit, Problem, number};
 

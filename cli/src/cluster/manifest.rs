@@ -1,6 +1,6 @@
 //! Describes where an object keeps its pod templates.
 
-use std::collections::BTreeMap;
+mod workflow;
 
 use serde_json::{Map, Value};
 
@@ -116,8 +116,9 @@ fn found(object: &Value, pointer: &str, shape: Shape, sites: &mut Vec<Site>) {
     }
 }
 
-/// The steps of a workflow that make pods.
+/// The steps of a workflow that make pods; a template that nobody is seen to call makes one.
 fn steps(spec: &Value, pointer: &str, sites: &mut Vec<Site>) {
+    let runs = workflow::runs(spec);
     for (i, step) in spec["templates"].as_array().into_iter().flatten().enumerate() {
         let at = format!("{pointer}/templates/{i}");
         let containers: Vec<String> = match step {
@@ -136,53 +137,8 @@ fn steps(spec: &Value, pointer: &str, sites: &mut Vec<Site>) {
             containers,
             steers: false,
             shape: Shape::Argo,
-            replicas: runs(spec, text(&step["name"])),
+            replicas: runs.get(text(&step["name"])).copied().unwrap_or(0).max(1),
         });
-    }
-}
-
-/// Returns how many pods a workflow makes of a template: it is called from its entrypoint, by tasks and steps that may be
-/// repeated, through templates that call others. What only a run tells (`withParam`) counts once, and so does a
-/// template that nobody is seen to call.
-fn runs(spec: &Value, template: &str) -> u64 {
-    calls(spec, text(&spec["entrypoint"]), template, &mut BTreeMap::new()).max(1)
-}
-
-/// Returns how often a call of `from` comes to call `to`. Each template is looked at once, and one that calls itself is not
-/// followed.
-fn calls<'s>(spec: &'s Value, from: &'s str, to: &str, known: &mut BTreeMap<&'s str, u64>) -> u64 {
-    if from == to {
-        return 1;
-    }
-    if let Some(calls) = known.get(from) {
-        return *calls;
-    }
-    known.insert(from, 0);
-    let all = spec["templates"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let Some(of) = all.iter().find(|of| text(&of["name"]) == from) else { return 0 };
-    let tasks = of["dag"]["tasks"].as_array().into_iter().flatten();
-    let steps = of["steps"].as_array().into_iter().flatten();
-    let all = tasks.chain(steps.flat_map(|beside| beside.as_array().into_iter().flatten()));
-    let mut count: u64 = 0;
-    for task in all {
-        let inner = calls(spec, text(&task["template"]), to, known);
-        count = count.saturating_add(inner.saturating_mul(repeats(task)));
-    }
-    known.insert(from, count);
-    count
-}
-
-/// Returns how often a task of a workflow is run.
-fn repeats(task: &Value) -> u64 {
-    let number = |value: &Value| value.as_u64().or_else(|| text(value).parse().ok());
-    let sequence = &task["withSequence"];
-    match (task["withItems"].as_array(), number(&sequence["count"])) {
-        (Some(items), _) => u64::try_from(items.len()).unwrap_or(u64::MAX),
-        (None, Some(count)) => count,
-        (None, None) => match number(&sequence["end"]) {
-            Some(end) => end.abs_diff(number(&sequence["start"]).unwrap_or(0)) + 1,
-            None => 1,
-        },
     }
 }
 

@@ -26,7 +26,7 @@ use crate::threads;
 use crate::workload::devices::{self, Depth};
 use crate::workload::eta::{Eta, When};
 use crate::workload::evicted::Evictions;
-use crate::workload::{Loaded, Phase, Rest, State, Workload, load_in, load_with_rest};
+use crate::workload::{Loaded, Phase, Rest, State, Workload, load_in, load_with_rest, pods_shown};
 use groups::Amounts;
 
 /// Flags of `list`.
@@ -289,7 +289,7 @@ fn cells(workload: &Workload, amounts: &Amounts) -> Vec<Cell> {
         workload.resource.kind.to_lowercase().into(),
         workload.queue.as_str().into(),
         Cell::styled(status(workload, state), state.phase.style()),
-        Cell::ranked(format!("{ready}/{wanted}"), number(ready)),
+        Cell::ranked(format!("{ready}/{}", pods_shown(wanted)), number(ready)),
         Cell::ranked(gpu, i64::try_from(gpus.milli).ok()),
         Cell::ranked(place_shown, place.and_then(number)),
         eta_cell(workload.eta.as_ref()),

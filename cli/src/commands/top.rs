@@ -166,9 +166,9 @@ fn report(nodes: &[Node], hidden: Vec<String>, is_page: bool, out: &Output) -> R
 /// Says what is held of all devices that are shown.
 fn total(nodes: &[Node]) -> String {
     let or_unknown = |number: Option<String>| number.unwrap_or_else(|| "?".to_owned());
-    let held: Option<u64> = nodes.iter().map(|node| node.held_milli).sum();
-    let usable: Option<u64> = nodes.iter().map(|node| node.usable).sum();
-    let free: Option<usize> = nodes.iter().map(|node| node.free).sum();
+    let held = gpu::sum_known(nodes.iter().map(|node| node.held_milli));
+    let usable = gpu::sum_known(nodes.iter().map(|node| node.usable));
+    let free = gpu::sum_known(nodes.iter().map(|node| u64::try_from(node.free?).ok()));
     format!(
         "{} of {} GPUs held, {} free",
         or_unknown(held.map(gpu::devices)),

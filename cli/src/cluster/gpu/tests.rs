@@ -151,6 +151,8 @@ fn totals_are_exact() {
     let pod = serde_json::json!({"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}});
     total.add(&Total::of_pod(&pod), 1);
     assert_eq!(total.to_string(), "5");
+    total.add(&Total::of_pod(&pod), u64::MAX);
+    assert_eq!((total.to_string(), total.words()), ("many".to_owned(), "many GPU".to_owned()));
 }
 
 #[test]
@@ -158,4 +160,7 @@ fn devices_of_claims_stand_in_statuses_under_their_classes() {
     let amounts = yaml("{cpu: '4', gpu.amd.com: '2', mig.example.com: '1', nvidia.com/gpu: 1500m}");
     assert_eq!((claimed_milli(&amounts), status_milli(&amounts)), (2000, Some(3500)));
     assert_eq!(status_milli(&yaml("{cpu: '4'}")), None);
+    let most = "'9000000000000000'";
+    let amounts = yaml(&format!("{{gpu.a: {most}, gpu.b: {most}, gpu.c: {most}}}"));
+    assert_eq!((claimed_milli(&amounts), status_milli(&amounts)), (u64::MAX, Some(u64::MAX)));
 }

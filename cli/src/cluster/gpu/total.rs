@@ -75,6 +75,19 @@ fn quantity(amount: &Value) -> Option<Quantity> {
     }
 }
 
+/// Thousandths of as many devices as no cluster has, where the pods of one template are no longer counted: `u32::MAX`.
+const MANY_MILLI: u64 = 4_294_967_295_000;
+
+/// Adds amounts up, which users choose: a sum that is no number any more stays the largest one.
+pub(crate) fn sum(amounts: impl IntoIterator<Item = u64>) -> u64 {
+    amounts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// Adds amounts up in the same way where each of them is known.
+pub(crate) fn sum_known(amounts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
+    amounts.into_iter().try_fold(0_u64, |sum, amount| Some(sum.saturating_add(amount?)))
+}
+
 /// GPUs of several pods together: thousandths of devices, memory shares, MIG slices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Total {
@@ -146,7 +159,7 @@ impl Total {
     pub(crate) fn words(&self) -> String {
         let mut parts = Vec::new();
         if self.milli > 0 {
-            parts.push(format!("{} GPU", devices(self.milli)));
+            parts.push(format!("{} GPU", shown(self.milli)));
         }
         if self.memory_mib > 0 {
             parts.push(format!("{} of GPU memory", memory(self.memory_mib)));
@@ -167,7 +180,7 @@ pub(crate) fn claimed_milli(amounts: &Value) -> u64 {
     let amounts = amounts.as_object().into_iter().flatten();
     let gpus = amounts
         .filter(|(name, _)| !name.contains('/') && name.to_ascii_lowercase().contains("gpu"));
-    gpus.filter_map(|(_, amount)| u64::try_from(quantity(amount)?.milli().ok()?).ok()).sum()
+    sum(gpus.filter_map(|(_, amount)| u64::try_from(quantity(amount)?.milli().ok()?).ok()))
 }
 
 /// GPUs among the amounts of a queue's status, in thousandths; none where it says nothing of GPUs.
@@ -176,7 +189,7 @@ pub(crate) fn status_milli(amounts: &Value) -> Option<u64> {
     let devices = [of(names::GPU), of(names::AMD_GPU)];
     let claimed = claimed_milli(amounts);
     let is_told = devices.iter().any(Option::is_some) || claimed > 0;
-    is_told.then(|| devices.into_iter().flatten().sum::<u64>().saturating_add(claimed))
+    is_told.then(|| sum(devices.into_iter().flatten().chain([claimed])))
 }
 
 /// Returns how many whole devices a pod asks for.
@@ -230,7 +243,7 @@ impl fmt::Display for Total {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if self.milli > 0 {
-            parts.push(devices(self.milli));
+            parts.push(shown(self.milli));
         }
         if self.memory_mib > 0 {
             parts.push(memory(self.memory_mib));
@@ -238,6 +251,11 @@ impl fmt::Display for Total {
         parts.extend(self.mig.iter().map(|(profile, count)| format!("{count}x{profile}")));
         f.write_str(if parts.is_empty() { "0".into() } else { parts.join("+") }.as_str())
     }
+}
+
+/// Says how many devices, or that they are more than can be counted.
+fn shown(milli: u64) -> String {
+    if milli < MANY_MILLI { devices(milli) } else { "many".to_owned() }
 }
 
 fn memory(mib: u64) -> String {

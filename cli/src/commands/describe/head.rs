@@ -7,7 +7,7 @@ use crate::print::duration;
 use crate::print::output::{Style, clean};
 use crate::print::page::Page;
 use crate::workload::history::Eviction;
-use crate::workload::{Phase, Workload, bind_failure, is_over, reason};
+use crate::workload::{Phase, Workload, bind_failure, is_over, pods_shown, reason};
 
 /// Adds the first rows; `never` is why it cannot start on this cluster.
 pub(super) fn add(
@@ -111,7 +111,7 @@ fn asks(workload: &Workload) -> String {
     let gpus = gpus.words();
     let mut line = match workload.tasks() {
         Some(_) => format!("{gpus} · {}", tasks(workload, ready, wanted)),
-        None => format!("{gpus} · {ready} of {wanted} pods ready"),
+        None => format!("{gpus} · {ready} of {} pods ready", pods_shown(wanted)),
     };
     if let [group] = workload.groups.as_slice() {
         let spec = &group["spec"];

@@ -174,8 +174,8 @@ fn quota_first(own: &Divided) -> String {
 
 /// Says what is left then, and what it gets of that.
 fn what_is_left(division: &Division, own: &Divided) -> String {
-    let granted: i64 = division.rows.iter().map(|row| row.in_quota_milli).sum();
-    let left = division.amount_milli - granted;
+    let granted = sum(division, |row| row.in_quota_milli);
+    let left = division.amount_milli.saturating_sub(granted);
     let more = own.share_milli - own.in_quota_milli;
     let wants = own.limit_milli.map_or(own.asked_milli, |limit| limit.min(own.asked_milli));
     let others: Vec<&str> = division
@@ -201,6 +201,11 @@ fn what_is_left(division: &Division, own: &Divided) -> String {
         format!("{} ask for more too, and they are divided by weight", others.join(", "))
     };
     format!("{left} are left; {whom}: it gets {} of them.", devices(more))
+}
+
+/// Adds up an amount of all queues; work may ask for more than can be counted.
+fn sum(division: &Division, of: fn(&Divided) -> i64) -> i64 {
+    division.rows.iter().map(of).fold(0, i64::saturating_add)
 }
 
 fn gpus(milli: i64) -> String {
@@ -238,7 +243,7 @@ fn table(division: &Division) -> String {
         ]
     };
     let mut rows: Vec<Vec<Cell>> = division.rows.iter().map(row).collect();
-    let sum = |of: fn(&Divided) -> i64| devices(division.rows.iter().map(of).sum());
+    let sum = |of: fn(&Divided) -> i64| devices(sum(division, of));
     rows.push(vec![
         "sum".into(),
         "".into(),

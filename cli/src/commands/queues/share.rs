@@ -52,7 +52,8 @@ fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
         counted.insert(text(&node["metadata"]["name"]));
         for name in [names::GPU, names::AMD_GPU] {
             let devices = text(&node["status"]["allocatable"][name]).parse().unwrap_or(0_i64);
-            supply.gpu_milli += devices * GPU_MILLI;
+            let milli = devices.saturating_mul(GPU_MILLI);
+            supply.gpu_milli = supply.gpu_milli.saturating_add(milli);
         }
         let label = text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]);
         if let Some(memory) = device_memory_mib(label).map(u64::from) {
@@ -66,7 +67,9 @@ fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
     for pod in foreign.iter().filter(holds) {
         held.add(&Total::of_pod(pod), 1);
     }
-    supply.gpu_milli -= i64::try_from(held.milli).unwrap_or(0);
+    // Who names a node without asking the scheduler may ask for more than there is.
+    let held_milli = i64::try_from(held.milli).unwrap_or(i64::MAX);
+    supply.gpu_milli = supply.gpu_milli.saturating_sub(held_milli).max(0);
     supply
 }
 
@@ -188,7 +191,7 @@ impl Tree<'_> {
                 .supply
                 .memory_mib
                 .map_or(0, |memory_mib| asked.memory_mib.saturating_mul(1000) / memory_mib.max(1));
-            i64::try_from(asked.milli + of_memory).unwrap_or(i64::MAX)
+            i64::try_from(asked.milli.saturating_add(of_memory)).unwrap_or(i64::MAX)
         });
         let meta = &queue.object["metadata"];
         let uid: String = text(&meta["uid"]).chars().filter(char::is_ascii_hexdigit).collect();

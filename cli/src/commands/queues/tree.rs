@@ -190,7 +190,11 @@ pub(crate) fn bar(used: u64, quota: Option<u64>, width: usize, ascii: bool) -> S
     }
     let all = u64::try_from(width).unwrap_or(0);
     // Rounded to the nearest character, but what is there is seen.
-    let cells = |milli: u64| ((milli * all * 2 + whole) / (whole * 2)).max(u64::from(milli > 0));
+    let cells = |milli: u64| {
+        let [milli, all, whole] = [milli, all, whole].map(u128::from);
+        let rounded = u64::try_from((milli * all * 2 + whole) / (whole * 2)).unwrap_or(all);
+        rounded.max(u64::from(milli > 0)).min(all)
+    };
     let over_cells = cells(used.saturating_sub(quota));
     let full_cells = cells(used.min(quota)).min(all - over_cells);
     let n = |count: u64| usize::try_from(count).unwrap_or(0);
@@ -318,6 +322,7 @@ mod tests {
             (1, Some(100_000), "#..................."),
             (0, Some(0), "...................."),
             (3000, None, "####################"),
+            (u64::MAX, Some(8000), "++++++++++++++++++++"),
         ] {
             assert_eq!(bar(used, quota, BAR, true), expect, "{used} of {quota:?}");
         }

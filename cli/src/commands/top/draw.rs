@@ -150,7 +150,7 @@ impl Look<'_> {
 
     fn device(&self, device: &Device) -> String {
         let held = device.held_milli();
-        let seen: u64 = device.holders.iter().filter_map(|holder| holder.milli).sum();
+        let seen = gpu::sum(device.holders.iter().filter_map(|holder| holder.milli));
         let amount = held.map_or_else(|| String::from("?"), gpu::devices);
         let is_shared = device.state == State::Shared;
         let holders: Vec<String> =

@@ -9,8 +9,14 @@ use serde_json::{Map, Value};
 
 use crate::cluster::gpu::{self, Total};
 use crate::cluster::json::text;
-use crate::cluster::names;
+use crate::cluster::{names, queue};
 use crate::workload::devices::{Seen, Unnamed, groups, is_reservation, of_pod};
+
+/// More devices than any node has, also where each is told as several that share it: more of a pod, or that are free, are
+/// counted and not listed.
+const DEVICES_LISTED_MAX: u64 = 1024;
+/// So many of a pod are listed whatever its node offers: that may have lost some.
+const DEVICES_LISTED_MIN: u64 = 16;
 
 /// A node and its devices.
 #[derive(Clone, Debug)]
@@ -88,7 +94,7 @@ pub(super) struct Slices {
 impl Slices {
     /// Says how many are held, and of how many: `2 of 7`, `2 or more of 7`.
     pub(super) fn summary(&self) -> String {
-        let held: u64 = self.holders.iter().filter_map(|one| one.share.parse::<u64>().ok()).sum();
+        let held = gpu::sum(self.holders.iter().filter_map(|one| one.share.parse::<u64>().ok()));
         let more = if self.is_complete { "" } else { " or more" };
         let usable = self.usable.map_or_else(|| "?".to_owned(), |usable| usable.to_string());
         format!("{held}{more} of {usable}")
@@ -118,7 +124,7 @@ impl Device {
             State::Free => Some(0),
             State::Unknown => None,
             State::Shared if !self.is_complete => None,
-            State::Shared => self.holders.iter().map(|holder| holder.milli).sum(),
+            State::Shared => gpu::sum_known(self.holders.iter().map(|holder| holder.milli)),
         }
     }
 }
@@ -171,21 +177,23 @@ fn node(object: &Value, pods: &[&Value], seen: &Seen) -> Node {
     let status = &object["status"];
     let count = |map: &Value| {
         let of = |name: &str| text(&map[name]).parse::<u64>().unwrap_or(0);
-        of(names::GPU) + of(names::AMD_GPU)
+        of(names::GPU).saturating_add(of(names::AMD_GPU))
     };
     let (usable, capacity) = (count(&status["allocatable"]), count(&status["capacity"]));
     let memory_mib =
         device_memory_mib(text(&labels[kai_api::names::node::GPU_MEMORY])).map(Into::into);
-    let mut devices = held(pods, memory_mib, seen);
+    let Held { mut devices, unlisted } = held(pods, memory_mib, usable.max(capacity), seen);
+    let taken = gpu::sum([u64::try_from(devices.len()).unwrap_or(u64::MAX), unlisted]);
+    let left = usable.saturating_sub(taken);
     let rest = if seen.is_complete { State::Free } else { State::Unknown };
-    let taken = u64::try_from(devices.len()).unwrap_or(u64::MAX);
-    for _ in taken..usable {
-        devices.push(Device::new(rest, seen.is_complete));
-    }
+    let shown = left.min(DEVICES_LISTED_MAX);
+    devices.extend((0..shown).map(|_| Device::new(rest, seen.is_complete)));
     let mut marks = marks(object);
     if taken > usable {
         marks.push(format!("{taken} devices are held"));
     }
+    marks.extend(not_listed(gpu::sum([unlisted, left - shown])));
+    let listed = devices.iter().map(Device::held_milli);
     let profiles = status["allocatable"].as_object().into_iter().flatten();
     let profiles = profiles.filter_map(|(name, amount)| {
         let amount = text(amount).parse::<u64>().unwrap_or(0);
@@ -199,38 +207,54 @@ fn node(object: &Value, pods: &[&Value], seen: &Seen) -> Node {
         usable: Some(usable),
         lost: capacity.saturating_sub(usable),
         marks,
-        held_milli: devices.iter().map(Device::held_milli).sum(),
-        free: free(&devices),
+        held_milli: gpu::sum_known(listed.chain([Some(unlisted.saturating_mul(1000))])),
+        free: free(&devices, left),
         devices,
         slices: slices(pods, Some(&profiles.collect()), seen),
     }
 }
 
-fn free(devices: &[Device]) -> Option<usize> {
-    let count = |state: State| devices.iter().filter(|device| device.state == state).count();
-    (count(State::Unknown) == 0).then(|| count(State::Free))
+/// Says how many devices nobody is on, of which not all may be listed; none where some are not known.
+fn free(devices: &[Device], left: u64) -> Option<usize> {
+    let is_known = devices.iter().all(|device| device.state != State::Unknown);
+    is_known.then(|| usize::try_from(left).unwrap_or(usize::MAX))
+}
+
+/// Says that devices are counted and not listed.
+fn not_listed(count: u64) -> Option<String> {
+    (count > 0).then(|| format!("{} not listed", queue::count(count, "more device")))
 }
 
 /// A node that only its pods tell of.
 fn unread(name: &str, pods: &[&Value], seen: &Seen) -> Node {
+    let Held { devices, unlisted } = held(pods, None, DEVICES_LISTED_MAX, seen);
     Node {
         name: name.into(),
         labels: Map::new(),
         product: None,
         usable: None,
         lost: 0,
-        marks: Vec::new(),
+        marks: not_listed(unlisted).into_iter().collect(),
         held_milli: None,
         free: None,
-        devices: held(pods, None, seen),
+        devices,
         slices: slices(pods, None, seen),
     }
 }
 
-/// Devices that somebody holds: shared ones first, by UUID, then whole ones by their pods.
-fn held(pods: &[&Value], memory_mib: Option<u64>, seen: &Seen) -> Vec<Device> {
+/// The devices of a node that somebody holds.
+struct Held {
+    devices: Vec<Device>,
+    /// Whole devices beyond those that are listed.
+    unlisted: u64,
+}
+
+/// Devices that somebody holds: shared ones first, by UUID, then whole ones by their pods. Of a pod no more whole ones are
+/// listed than its node has: who names a node without asking the scheduler may ask for any number.
+fn held(pods: &[&Value], memory_mib: Option<u64>, there: u64, seen: &Seen) -> Held {
+    let listed_max = there.clamp(DEVICES_LISTED_MIN, DEVICES_LISTED_MAX);
     let mut shared: BTreeMap<String, Device> = BTreeMap::new();
-    let mut whole = Vec::new();
+    let (mut whole, mut unlisted) = (Vec::new(), 0_u64);
     for pod in pods {
         if is_reservation(pod) {
             for group in groups(pod) {
@@ -251,7 +275,10 @@ fn held(pods: &[&Value], memory_mib: Option<u64>, seen: &Seen) -> Vec<Device> {
             (device.uuid, device.group) = (on.uuid.ok(), on.group);
             device.holders.push(Holder::new(pod, on.share, milli));
         }
-        for _ in 0..gpu::whole(pod) {
+        let asked = gpu::whole(pod);
+        let listed = asked.min(listed_max);
+        unlisted = unlisted.saturating_add(asked - listed);
+        for _ in 0..listed {
             let mut device = Device::new(State::Whole, true);
             device.holders.push(Holder::new(pod, String::from("1"), Some(1000)));
             whole.push(device);
@@ -261,7 +288,7 @@ fn held(pods: &[&Value], memory_mib: Option<u64>, seen: &Seen) -> Vec<Device> {
     devices.sort_by(|a, b| (a.uuid.is_none(), &a.uuid).cmp(&(b.uuid.is_none(), &b.uuid)));
     whole.sort_by(|a, b| holder_key(a).cmp(&holder_key(b)));
     devices.extend(whole);
-    devices
+    Held { devices, unlisted }
 }
 
 fn holder_key(device: &Device) -> Option<(&str, &str)> {

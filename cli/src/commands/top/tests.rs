@@ -116,6 +116,15 @@ n1    NVIDIA-H100-80GB-HBM3  ▄██·     2.61/4  1     -    ready",
 }
 
 #[test]
+fn what_no_node_has_is_counted_and_not_listed() {
+    let pods = "pods:\n  - {name: evil/all, node: n1, limits: {nvidia.com/gpu: 300000}}";
+    let (devices, _) = drawn(&format!("{NODES}{pods}"));
+    let told = "300000 of 4 held, 0 free · 300000 devices are held, 299984 more devices not listed";
+    assert!(devices.contains(told), "{devices}");
+    assert_eq!(devices.trim_end().lines().count(), 17, "{devices}");
+}
+
+#[test]
 fn a_narrow_place_without_unicode_still_shows_who_holds_what() {
     check(
         &format!("{NODES}{PODS}ascii: true\ncolumns: 50\n"),

@@ -14,7 +14,7 @@ use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
 use crate::workload::eta::When;
-use crate::workload::{Loaded, State, Workload, history, load};
+use crate::workload::{Loaded, State, Workload, history, load, pods_shown};
 
 /// Says which workload.
 #[derive(Clone, Debug)]
@@ -330,6 +330,7 @@ fn line(workload: &Workload, state: &State) -> String {
         Some(at) if state.phase.is_queued() => format!(", position {} of {}", at.place, at.of),
         Some(_) | None => String::new(),
     };
+    let wanted = pods_shown(wanted);
     format!("{}  {} {ready}/{wanted}{place}{message}", clean(&workload.name), clean(&state.show()))
 }
 

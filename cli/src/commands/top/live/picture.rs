@@ -11,7 +11,7 @@ use crate::cluster::queue::{Amount, Queue as QueueObject, Queues};
 use crate::commands::queues::{Told, share};
 use crate::commands::top::nodes::{Device, Holder as Holding, Node as Read, State};
 use crate::print::output::{Style, clean};
-use crate::workload::Workload;
+use crate::workload::{Workload, pods_shown};
 
 /// A cluster as it is drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,9 +160,9 @@ impl Picture {
 
     /// Says how many devices are held, how many there are, and how many nobody is on.
     pub(super) fn devices(&self) -> String {
-        let held: u64 = self.nodes.iter().map(|node| node.held_milli).sum();
-        let usable: u64 = self.nodes.iter().map(|node| node.usable).sum();
-        let free: Option<usize> = self.nodes.iter().map(|node| node.free).sum();
+        let held = gpu::sum(self.nodes.iter().map(|node| node.held_milli));
+        let usable = gpu::sum(self.nodes.iter().map(|node| node.usable));
+        let free = gpu::sum_known(self.nodes.iter().map(|node| u64::try_from(node.free?).ok()));
         let free = free.map_or_else(|| "?".to_owned(), |free| free.to_string());
         format!("{}/{usable} GPUs held, {free} free", gpu::devices(held))
     }
@@ -218,7 +218,7 @@ fn node(read: &Read, owners: &Owners) -> Node {
 fn device(read: &Device, owners: &Owners) -> Cell {
     let is_shared = read.state == State::Shared;
     let tenths = || {
-        let seen: u64 = read.holders.iter().filter_map(|one| one.milli).sum();
+        let seen = gpu::sum(read.holders.iter().filter_map(|one| one.milli));
         let held = read.held_milli().unwrap_or(seen);
         u8::try_from(held.div_ceil(100).min(10)).unwrap_or(10)
     };
@@ -303,7 +303,7 @@ fn work(read: &Workload) -> Work {
         status: own(&state.show()),
         style: state.phase.style(),
         waits: state.phase.is_queued(),
-        ready: format!("{ready}/{wanted}"),
+        ready: format!("{ready}/{}", pods_shown(wanted)),
         gpu: if gpus.is_zero() { "-".to_owned() } else { gpus.to_string() },
         gpu_milli: gpus.milli,
         held_milli: read.gpus_held().milli,
