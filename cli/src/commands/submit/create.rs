@@ -128,12 +128,13 @@ pub(crate) async fn all(
     let mut interrupt = Box::pin(tokio::signal::ctrl_c());
     let mut stopped = interrupt.as_mut().now_or_never().is_some();
     let mut created: Vec<Document> = Vec::new();
-    for document in documents {
+    for (at, document) in documents.iter().enumerate() {
         stopped = stopped || interrupt.as_mut().now_or_never().is_some();
+        let owner = documents[at..].iter().find(|one| one.is_workload && document.is_helper);
         let one = if stopped {
             Err(Error::Quiet(Exit::Interrupted))
         } else {
-            one(document, cluster, context).await
+            one(document, owner, cluster, context).await
         };
         match one {
             Ok(document) => created.push(document),
@@ -148,8 +149,10 @@ pub(crate) async fn all(
     Ok(created)
 }
 
+/// Creates a document, or makes of what is there what it says. `owner` is the workload that a helper goes with.
 async fn one(
     document: &Document,
+    owner: Option<&Document>,
     cluster: &Cluster,
     context: &mut Context,
 ) -> Result<Document, Error> {
@@ -161,10 +164,13 @@ async fn one(
     let call = call(&document, cluster, &resource);
     match &document.there {
         None => {}
-        Some(There::Same) => return Ok(document),
+        Some(There::Same) => {
+            return document::untied(document.clone(), owner, &call, cluster).await;
+        }
         Some(There::Changeable(old)) => {
             let changed = there::change(&document, old, &call, cluster).await?;
-            return Ok(Document { object: changed, ..document.clone() });
+            let changed = Document { object: changed, ..document.clone() };
+            return document::untied(changed, owner, &call, cluster).await;
         }
         Some(There::Fixed(old)) => there::remove(old, &call, cluster).await?,
     }

@@ -6,6 +6,7 @@ use crate::cluster::gpu::Total;
 use crate::cluster::kinds::Kind;
 use crate::cluster::{Call, Cluster, Resource, json, listing, manifest};
 use crate::context::Context;
+use crate::print::error::Error;
 
 /// An object on its way to the API server.
 #[derive(Clone, Debug)]
@@ -106,13 +107,50 @@ impl Document {
     }
 }
 
+/// Unties a helper that is there already from the workload that it went with, where that one is deleted to be created
+/// anew, or is gone: the garbage collector would take the helper too, after the new workload had begun to need it.
+///
+/// # Errors
+/// The server refuses it, or somebody else changed the helper meanwhile.
+pub(super) async fn untied(
+    helper: Document,
+    owner: Option<&Document>,
+    call: &Call<'_>,
+    cluster: &Cluster,
+) -> Result<Document, Error> {
+    let meta = &helper.object["metadata"];
+    let Some(owners) = owner.and_then(|owner| owners_kept(meta, owner)) else { return Ok(helper) };
+    let patch = json!({"metadata": {
+        "uid": meta["uid"], "resourceVersion": meta["resourceVersion"], "ownerReferences": owners,
+    }});
+    let call = Call { verb: "patch", ..call.clone() };
+    let answer = cluster.patch(&call, &patch, false).await;
+    let answer = answer.map_err(|failure| cluster.explain(&call, &failure))?;
+    Ok(Document { object: answer.body, ..helper })
+}
+
+/// The owners that a helper keeps, by its metadata, when a workload of its own is submitted; none where it keeps all.
+fn owners_kept(meta: &Value, owner: &Document) -> Option<Vec<Value>> {
+    let stays = match &owner.there {
+        Some(There::Same) => json::text(&owner.object["metadata"]["uid"]),
+        Some(There::Changeable(old)) => json::text(&old["metadata"]["uid"]),
+        Some(There::Fixed(_)) | None => "",
+    };
+    let goes = |one: &Value| {
+        one["kind"] == owner.kind() && one["name"] == owner.name() && one["uid"] != stays
+    };
+    let owners = meta["ownerReferences"].as_array()?;
+    let kept: Vec<Value> = owners.iter().filter(|one| !goes(one)).cloned().collect();
+    (kept.len() < owners.len()).then_some(kept)
+}
+
 /// Has what was made for a workload go with it: each helper is owned by the next workload.
 pub(super) async fn own(created: &[Document], cluster: &Cluster, context: &mut Context) {
     for (i, helper) in created.iter().enumerate().filter(|(_, one)| one.is_helper) {
         let Some(owner) = created[i..].iter().find(|one| one.is_workload) else { continue };
         let Some(resource) = &helper.resource else { continue };
         let (meta, of) = (&helper.object["metadata"], &owner.object);
-        if meta["ownerReferences"].is_array() {
+        if meta["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty()) {
             continue;
         }
         // Both name what was created just now: another of the name is left alone.
@@ -131,5 +169,33 @@ pub(super) async fn own(created: &[Document], cluster: &Cluster, context: &mut C
                 "{helper} could not be tied to {owner}: delete it by hand when that is gone"
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says which owners a helper of two keeps when the Job `train` is submitted, of which this is there.
+    fn check(there: Option<There>, expect: Option<&[&str]>) {
+        let job = json!({"kind": "Job", "metadata": {"name": "train", "uid": "old"}});
+        let mut owner = Document::new(job, "flags");
+        owner.there = there;
+        let of =
+            |kind: &str, name: &str, uid: &str| json!({"kind": kind, "name": name, "uid": uid});
+        let owners = [of("Job", "train", "old"), of("Service", "train", "other")];
+        let kept = owners_kept(&json!({ "ownerReferences": owners }), &owner);
+        let kept = kept.map(|all| all.iter().map(|one| one["uid"].clone()).collect::<Vec<_>>());
+        assert_eq!(kept, expect.map(|all| all.iter().map(|uid| json!(uid)).collect::<Vec<_>>()));
+    }
+
+    #[test]
+    fn code_and_claims_do_not_go_with_a_workload_that_is_made_anew() {
+        let old = || json!({"metadata": {"uid": "old"}});
+        check(Some(There::Fixed(old())), Some(&["other"]));
+        // It is gone already, and what went with it is about to.
+        check(None, Some(&["other"]));
+        check(Some(There::Changeable(old())), None);
+        check(Some(There::Same), None);
     }
 }
