@@ -19,6 +19,7 @@ mod plan;
 mod preflight;
 mod release;
 mod remove;
+mod rights;
 pub(crate) mod status;
 mod stranded;
 mod tell;
@@ -327,7 +328,7 @@ async fn kept_image(cluster: &Cluster, options: &Options) -> Result<Option<Strin
     image::choice::choose(&running)
 }
 
-/// Checks that nothing of ours runs in another namespace, and that nobody else works in this one.
+/// Checks that nothing of ours runs in another namespace, and that nobody else works, or may, in this one.
 async fn is_alone(
     cluster: &Cluster,
     items: &[manifest::Item],
@@ -341,7 +342,10 @@ async fn is_alone(
     if let Some(home) = preflight::elsewhere(cluster, here).await? {
         return Err(preflight::second(&home, here));
     }
-    if kai.is_in(here) { Ok(()) } else { preflight::is_free(cluster, items, here).await }
+    if !kai.is_in(here) {
+        preflight::is_free(cluster, items, here).await?;
+    }
+    rights::check(cluster, items, here, kai.is_in(here)).await
 }
 
 /// Says what is in the place where an object of ours comes.

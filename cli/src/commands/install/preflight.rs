@@ -47,24 +47,38 @@ fn supported(version: &Value) -> Result<String, Error> {
 /// A label on a Deployment alone says nothing: any tenant can write one. What its account may do, only an administrator
 /// can bind.
 pub(super) async fn elsewhere(cluster: &Cluster, here: &str) -> Result<Option<String>, Error> {
-    let binding =
-        Resource::new("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings");
-    let binding = binding.cluster_wide();
-    let call = Call::new("get", &binding).name(BINDING);
-    let live = match cluster.get(&call).await {
-        Err(failure) if failure.is_forbidden() => None,
-        answer => answer.map_err(|e| cluster.explain(&call, &e))?,
-    };
+    let live = binding(cluster).await?;
     let live =
         live.filter(|live| live["metadata"]["labels"][label::MANAGED_BY] == value::INSTALLER);
-    let subjects = live.as_ref().and_then(|live| live["subjects"].as_array());
-    let homes = subjects.into_iter().flatten().filter_map(|one| one["namespace"].as_str());
-    for home in homes.filter(|home| *home != here) {
+    for home in homes_in(live.as_ref()).filter(|home| *home != here) {
         if has_daemons(cluster, home).await? {
             return Ok(Some(clean(home).into_owned()));
         }
     }
     Ok(None)
+}
+
+/// Finds the namespaces whose accounts have the scheduler's rights in the cluster, whoever installed it.
+pub(super) async fn homes(cluster: &Cluster) -> Result<Vec<String>, Error> {
+    let live = binding(cluster).await?;
+    Ok(homes_in(live.as_ref()).map(str::to_owned).collect())
+}
+
+fn homes_in(binding: Option<&Value>) -> impl Iterator<Item = &str> {
+    let subjects = binding.and_then(|live| live["subjects"].as_array());
+    subjects.into_iter().flatten().filter_map(|one| one["namespace"].as_str())
+}
+
+/// Reads the binding of the scheduler; none where there is none, or it may not be read.
+async fn binding(cluster: &Cluster) -> Result<Option<Value>, Error> {
+    let binding =
+        Resource::new("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings");
+    let binding = binding.cluster_wide();
+    let call = Call::new("get", &binding).name(BINDING);
+    match cluster.get(&call).await {
+        Err(failure) if failure.is_forbidden() => Ok(None),
+        answer => answer.map_err(|e| cluster.explain(&call, &e)),
+    }
 }
 
 async fn has_daemons(cluster: &Cluster, namespace: &str) -> Result<bool, Error> {
