@@ -19,6 +19,7 @@ pub(crate) mod position;
 pub(crate) mod reason;
 mod rest;
 pub(crate) mod row;
+mod unread;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -39,10 +40,11 @@ use crate::workload::devices::OnDevice;
 use crate::workload::eta::Eta;
 use crate::workload::history::Eviction;
 pub(crate) use find::find;
-pub(crate) use load::{Loaded, load, load_in, load_with_rest};
+pub(crate) use load::{Loaded, load, load_in, load_readable, load_with_rest};
 pub(crate) use phase::{Phase, State, bind_failure, is_bound, is_leaving, is_over, one_full_stop};
 pub(crate) use position::Position;
 pub(crate) use rest::Rest;
+pub(crate) use unread::Unread;
 
 /// One workload.
 #[derive(Clone, Debug, Default)]
@@ -307,6 +309,12 @@ impl Loaded {
                 problem.line(format!("did you mean \"{}\"?", crate::print::output::clean(name)))
             }
             None => problem,
+        };
+        let failed = self.unread.failed.iter().map(|failed| failed.kind.as_str());
+        let failed = failed.collect::<Vec<_>>().join(", ");
+        let problem = match failed.as_str() {
+            "" => problem,
+            kinds => problem.line(format!("these kinds cannot be listed: {kinds}")),
         };
         problem.fix("kubectl kai list   or, in all namespaces: kubectl kai list -A").into()
     }

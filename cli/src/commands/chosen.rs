@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::cluster::Cluster;
 use crate::commands::filter::{Filter, check_namespace};
-use crate::print::error::{Error, Problem};
-use crate::workload::{Loaded, Workload, load_in};
+use crate::print::error::{Error, Exit, Problem};
+use crate::print::output::Output;
+use crate::workload::{Loaded, Unread, Workload, load_in};
 
 /// Holds what was chosen, and where it was looked for.
 pub(super) struct Chosen {
@@ -15,8 +16,16 @@ pub(super) struct Chosen {
     pub(super) place: String,
     /// Names that nothing has, with what is said of each; empty but for those that `may_miss`.
     pub(super) missing: Vec<Problem>,
-    /// Kinds that the user may not list.
-    pub(super) hidden: Vec<String>,
+    /// Kinds that were not looked at, of which workloads may be meant: by flags and patterns, not by names.
+    pub(super) unread: Unread,
+}
+
+impl Chosen {
+    /// Says which kinds were not looked at; returns how a command ends that was to change all that is meant.
+    pub(super) fn tell_unread(&self, out: &mut Output) -> Exit {
+        self.unread.sentences("looked at").iter().for_each(|sentence| out.warn(sentence));
+        self.unread.exit()
+    }
 }
 
 /// Says which workloads are meant.
@@ -32,6 +41,8 @@ pub(super) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Reads the workloads of a namespace, or of all, and leaves those that are meant. A name without a pattern has to be there, whether the flags
     /// leave it or not.
+    ///
+    /// Kinds that cannot be listed are left out.
     ///
     /// # Errors
     /// As [`load_in`] and [`Filter::apply`]; a name that nothing has, or several have.
@@ -51,7 +62,16 @@ impl Wanted<'_> {
         let place =
             scope.map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
         let (workloads, missing) = self.choose(&all, &left, &place)?;
-        Ok(Chosen { workloads, place, missing, hidden: all.hidden })
+        let mut unread = all.unread;
+        unread.retain(|kind| self.may_mean(kind));
+        Ok(Chosen { workloads, place, missing, unread })
+    }
+
+    /// Tells whether workloads of a kind may be meant that are not called by their names.
+    fn may_mean(&self, kind: &str) -> bool {
+        let is_named = |name: &String| !name.contains('*');
+        let is_by_name = !self.names.is_empty() && self.names.iter().all(is_named);
+        !is_by_name && self.filter.may_mean(kind)
     }
 
     fn choose(

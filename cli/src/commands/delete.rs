@@ -39,6 +39,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         Wanted { names: &args.names, filter: &args.filter, may_miss: false, refuses: part };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
     let workloads = &chosen.workloads;
+    let unread = chosen.tell_unread(&mut context.out);
     if workloads.is_empty() {
         context.out.talk(&format!("nothing to delete in {}", chosen.place));
     }
@@ -53,9 +54,9 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     // What was deleted before a failure is gone all the same.
     let items: Vec<_> = deleted.iter().map(|workload| workload.to_row()).collect();
     let list = json!({"apiVersion": API_VERSION, "kind": "WorkloadList", "items": items,
-        "notRead": chosen.hidden});
+        "notRead": chosen.unread.kinds()});
     format::report(&list, &format, &mut context.out)?;
-    ended.map(|()| Exit::Ok)
+    ended.map(|()| unread)
 }
 
 /// Deletes each in turn, tells people of it, and notes which are gone.

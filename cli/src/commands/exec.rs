@@ -19,7 +19,7 @@ use crate::commands::logs::{Source, chosen, not_begun, sources};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Style, clean, clean_log};
-use crate::workload::load;
+use crate::workload::load_readable;
 pub(crate) use converse::converse;
 
 /// Bash where the image has it, else its plain shell.
@@ -59,7 +59,7 @@ pub struct Args {
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
     let scope = context.scope(&cluster).map(str::to_owned);
-    let loaded = load(&cluster, scope.as_deref()).await?;
+    let loaded = load_readable(&cluster, scope.as_deref()).await?;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
     let workload = loaded.one(&args.name, &place)?;

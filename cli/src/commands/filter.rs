@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::cluster::me::is_name_of;
-use crate::cluster::{Call, Cluster, Detail, Resource, kinds, queue};
+use crate::cluster::{Call, Cluster, Detail, Resource, kinds, names, queue};
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
@@ -68,6 +68,14 @@ impl Filter {
     /// Says how much of each object it looks at: any field may be asked for by its name.
     pub(crate) fn detail(&self) -> Detail {
         if self.field_selector.is_some() { Detail::Whole } else { Detail::Outline }
+    }
+
+    /// Tells whether workloads of a kind may be meant, by what RBAC calls it; any may have a `PodGroup`.
+    pub(crate) fn may_mean(&self, kind: &str) -> bool {
+        let asked = self.kind.as_deref().and_then(kinds::named);
+        asked.is_none_or(|asked| {
+            [asked.best().in_rbac(), names::pod_groups().in_rbac()].iter().any(|one| one == kind)
+        })
     }
 
     /// Leaves the workloads that are meant.

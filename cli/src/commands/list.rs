@@ -178,7 +178,8 @@ impl Find for Args {
                 report
             }
         };
-        report.warnings.extend(hidden_warning(&loaded.hidden));
+        report.warnings.extend(loaded.unread.sentences("shown"));
+        report.exit = loaded.unread.exit_of_failures();
         if loaded.workloads.is_empty() && format.is_table() {
             let of = if all == 0 { String::new() } else { format!("; there are {all} others") };
             context.out.talk(&format!("no workloads in {place}{of}"));
@@ -191,12 +192,6 @@ impl Find for Args {
         }
         Ok(report)
     }
-}
-
-/// Says which kinds are missing in a list.
-fn hidden_warning(hidden: &[String]) -> Option<String> {
-    let is_any = !hidden.is_empty();
-    is_any.then(|| format!("not shown, you may not list them: {}", hidden.join(", ")))
 }
 
 /// Names where a list looks.
@@ -261,7 +256,7 @@ fn workloads(loaded: &Loaded, shown: Shown) -> Report {
     let (rows, amounts): (Vec<Row>, Vec<Amounts>) = made.into_iter().unzip();
     let columns = COLUMNS.iter().zip(&keep).filter_map(|(column, keep)| keep.then_some(column));
     let table = Table { columns: columns.cloned().collect(), rows };
-    let data = json!({ "items": [], "notRead": loaded.hidden });
+    let data = json!({ "items": [], "notRead": loaded.unread.kinds() });
     let mut report = Report::new("WorkloadList", data, Body::Table(table));
     if !workloads.is_empty() {
         report.footer.push(totals(&amounts));

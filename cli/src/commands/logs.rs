@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
-use crate::workload::{Workload, history, load};
+use crate::workload::{Workload, history, load_readable};
 use line::Mark;
 use pick::Pick;
 use printer::{Prefix, Printer};
@@ -117,7 +117,7 @@ async fn of(
     context: &mut Context,
 ) -> Result<Exit, Error> {
     let cluster = context.cluster().await?;
-    let loaded = load(&cluster, scope.as_deref()).await?;
+    let loaded = load_readable(&cluster, scope.as_deref()).await?;
     let place =
         scope.as_deref().map_or_else(|| "any namespace".to_owned(), |ns| format!("namespace {ns}"));
     let workload = match loaded.one(&args.name, &place) {

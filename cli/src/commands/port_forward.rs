@@ -16,7 +16,7 @@ use crate::commands::outage::Outage;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
-use crate::workload::{State, Workload, load};
+use crate::workload::{State, Workload, load_readable};
 
 /// Time between two looks at the pod.
 const LOOK: Duration = Duration::from_secs(1);
@@ -186,7 +186,7 @@ impl Way<'_> {
         let mut said: Option<State> = None;
         loop {
             let place = format!("namespace {}", self.cluster.namespace);
-            let loaded = load(&self.cluster, Some(&self.cluster.namespace)).await;
+            let loaded = load_readable(&self.cluster, Some(&self.cluster.namespace)).await;
             if let Some(loaded) = self.outage.sit_out(loaded, out)? {
                 let workload = loaded.one(&self.args.name, &place)?;
                 let all = sources(workload, &self.cluster).await;

@@ -31,7 +31,7 @@ use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
 use crate::print::output::clean;
 use crate::print::report::Report;
-use crate::workload::{Workload, load};
+use crate::workload::{Workload, load_readable};
 
 /// Flags of `queues`.
 #[derive(Debug, clap::Args)]
@@ -277,7 +277,7 @@ impl Find for Args {
 /// Why they may not, where the user has nothing there, or may not read that either.
 async fn of_own_work(cluster: &Cluster, refused: Error) -> Result<Report, Error> {
     let own = cluster.namespace.as_str();
-    let loaded = match load(cluster, Some(own)).await {
+    let loaded = match load_readable(cluster, Some(own)).await {
         Ok(loaded) if !loaded.workloads.is_empty() => loaded,
         Ok(_) | Err(_) => return Err(refused),
     };

@@ -49,7 +49,7 @@ pub(crate) async fn show(
         let mut report = question.find(context, &format).await?;
         report.arrange(list)?;
         report.print(&format, list, &mut context.out)?;
-        return Ok(Exit::Ok);
+        return Ok(report.exit);
     }
     if watch.live && !(context.out.is_terminal() && format.is_table()) {
         let what = "--live draws a table on a terminal, and this is none";

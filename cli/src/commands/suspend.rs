@@ -52,10 +52,11 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
         refuses: chosen::anything,
     };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
+    let unread = chosen.tell_unread(&mut context.out);
     let verb = if suspend { "suspend" } else { "resume" };
     if chosen.workloads.is_empty() {
         context.out.talk(&format!("nothing to {verb} in {}", chosen.place));
-        return Ok(Exit::Ok);
+        return Ok(unread);
     }
     let is_named = |workload: &Workload| {
         args.names.iter().any(|name| !name.contains('*') && workload.is_called(name))
@@ -97,7 +98,7 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
             warn_of_what_goes_on(step.workload, context);
         }
     }
-    Ok(Exit::Ok)
+    Ok(unread)
 }
 
 async fn change(

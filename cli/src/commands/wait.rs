@@ -74,6 +74,8 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         refuses: chosen::anything,
     };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
+    // What is there is waited for all the same.
+    chosen.tell_unread(&mut context.out);
     if chosen.workloads.is_empty() {
         let what = format!("nothing to wait for in {}", chosen.place);
         if args.goal != Goal::Deleted {

@@ -28,6 +28,8 @@ pub(crate) struct Report {
     pub(crate) footer: Vec<String>,
     /// Said in any case where people read the data: what is missing in it.
     pub(crate) warnings: Vec<String>,
+    /// Says how a command ends that prints it once: a part of what was asked for may have failed.
+    pub(crate) exit: Exit,
 }
 
 /// Says what people read.
@@ -94,7 +96,7 @@ impl Row {
 impl Report {
     /// A report whose data are of a kind.
     pub(crate) fn new(kind: &'static str, data: Value, body: Body) -> Self {
-        Self { kind, data, body, footer: Vec::new(), warnings: Vec::new() }
+        Self { kind, data, body, footer: Vec::new(), warnings: Vec::new(), exit: Exit::Ok }
     }
 
     /// The data with version and kind.

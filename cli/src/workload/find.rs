@@ -6,7 +6,7 @@ use futures::future::{join, join_all};
 use serde_json::Value;
 
 use super::assembly::assemble;
-use super::load::{self, Loaded, load};
+use super::load::{self, Loaded, load_readable};
 use super::owner::{self, controller, maker, top_owner};
 use crate::cluster::json::text;
 use crate::cluster::kinds::{self, KINDS, Kind};
@@ -28,7 +28,7 @@ type Found = (&'static Kind, Resource, Value);
 /// error can tell what there is.
 ///
 /// # Errors
-/// As [`load()`].
+/// As [`load_readable`].
 pub(crate) async fn find(
     cluster: &Cluster,
     namespace: Option<&str>,
@@ -38,13 +38,12 @@ pub(crate) async fn find(
         let finder = Finder { cluster, namespace };
         match finder.read(word).await {
             Ok(Some(loaded)) => return Ok(loaded),
-            // What cannot be read by name may be there in a list.
-            Ok(None) => {}
-            Err(failure) if failure.is_forbidden() => {}
+            // What cannot be read by name may be there in a list, and one kind that fails hides no other.
+            Ok(None) | Err(Failure::Refused(_)) => {}
             Err(failure) => return Err(cluster.explain_any(&failure)),
         }
     }
-    load(cluster, namespace).await
+    load_readable(cluster, namespace).await
 }
 
 struct Finder<'c> {
@@ -80,7 +79,7 @@ impl Finder<'_> {
         load::mark_held(&mut workloads, self.cluster).await;
         let is_it = |workload: &Workload| workload.is_called(word);
         let found = workloads.iter().any(is_it);
-        Ok(found.then(|| Loaded { workloads, hidden: Vec::new() }))
+        Ok(found.then(|| Loaded { workloads, ..Loaded::default() }))
     }
 
     /// The objects that have a name, of a kind or of any that is known.
@@ -106,16 +105,20 @@ impl Finder<'_> {
         };
         let (each, group) = join(each, group).await;
         let mut found: Vec<Found> = group?.into_iter().collect();
+        let mut failed = None;
         for (kind, resource, object) in each {
             match object {
                 Ok(Some(object)) => found.push((kind, resource, object)),
                 Ok(None) => {}
                 // Other kinds may be read.
                 Err(failure) if failure.is_forbidden() => {}
-                Err(failure) => return Err(failure),
+                Err(failure) => failed = Some(failure),
             }
         }
-        Ok(found)
+        match failed {
+            Some(failure) if found.is_empty() => Err(failure),
+            Some(_) | None => Ok(found),
+        }
     }
 
     /// The kinds to ask for, in a version that is served.

@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 use super::Workload;
 use super::assembly::{Objects, assemble};
 use super::rest::Rest;
+use super::unread::Unread;
 use crate::cluster::kinds::{KINDS, Kind};
 use crate::cluster::queue::{not_installed, readable};
 use crate::cluster::{Call, Cluster, Detail, Failure, Resource, Select, names};
@@ -19,22 +20,46 @@ use crate::print::error::Error;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) workloads: Vec<Workload>,
-    /// Kinds that the user may not list.
-    pub(crate) hidden: Vec<String>,
+    /// Kinds that are missing.
+    pub(crate) unread: Unread,
 }
 
-/// Reads the workloads of a namespace, or of all.
+impl Loaded {
+    /// Returns it where all of a kind were listed, or of every kind where none is named: for whoever takes a workload that is
+    /// not there for gone.
+    ///
+    /// # Errors
+    /// Why they could not be listed.
+    pub(crate) fn whole_for(self, kind: &str) -> Result<Self, Error> {
+        let error = self.unread.error_of(kind).cloned();
+        error.map_or(Ok(self), Err)
+    }
+}
+
+/// Reads the workloads of a namespace, or of all, whole: for whoever takes what is not there for gone.
+///
+/// # Errors
+/// The server cannot be asked, a kind cannot be listed for another reason than the user's rights, KAI is not installed, or
+/// neither pods nor `PodGroups` may be read.
+pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<Loaded, Error> {
+    load_readable(cluster, namespace).await?.whole_for("")
+}
+
+/// Does the same and goes without the kinds that cannot be listed: one whose conversion webhook is away hides no other.
 ///
 /// # Errors
 /// The server cannot be asked, KAI is not installed, or neither pods nor `PodGroups` may be read.
-pub(crate) async fn load(cluster: &Cluster, namespace: Option<&str>) -> Result<Loaded, Error> {
+pub(crate) async fn load_readable(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+) -> Result<Loaded, Error> {
     load_in(cluster, namespace, Detail::Outline).await
 }
 
 /// Does the same and keeps so much of each object.
 ///
 /// # Errors
-/// As [`load()`].
+/// As [`load_readable`].
 pub(crate) async fn load_in(
     cluster: &Cluster,
     namespace: Option<&str>,
@@ -47,7 +72,7 @@ pub(crate) async fn load_in(
 /// workloads together meanwhile.
 ///
 /// # Errors
-/// As [`load()`].
+/// As [`load_readable`].
 pub(crate) async fn load_with_rest(
     cluster: &Cluster,
     namespace: Option<&str>,
@@ -69,7 +94,7 @@ async fn read(
     let (makers, pods_read) =
         join(Makers::read(cluster, namespace, detail), cluster.list_in(&call, &select, detail))
             .await;
-    let Makers { objects, groups, hidden } = makers?;
+    let Makers { objects, groups, unread } = makers?;
     let pods = pods_read.map_err(|failure| cluster.explain(&call, &failure))?.unwrap_or_default();
     let seems_to_wait = |pod: &Value| pod["spec"]["nodeName"].is_null();
     let wants_rest = with_rest && pods.iter().any(seems_to_wait);
@@ -77,7 +102,7 @@ async fn read(
     let rest = OptionFuture::from(wants_rest.then(|| Rest::read(cluster, namespace)));
     let (assembled, rest) = join(assembled, rest).await;
     let workloads = assembled.unwrap_or_else(|ended| resume_unwind(ended.into_panic()));
-    let mut loaded = Loaded { workloads, hidden };
+    let mut loaded = Loaded { workloads, unread };
     mark_held(&mut loaded.workloads, cluster).await;
     Ok((loaded, rest))
 }
@@ -92,8 +117,8 @@ pub(crate) fn scheduled_by_us() -> String {
 pub(super) struct Makers {
     pub(super) objects: Objects,
     pub(super) groups: Vec<Value>,
-    /// Kinds that the user may not list.
-    pub(super) hidden: Vec<String>,
+    /// Kinds that are missing.
+    pub(super) unread: Unread,
 }
 
 impl Makers {
@@ -112,17 +137,17 @@ impl Makers {
         let (read, objects) =
             join(cluster.list_in(&call, &everything, detail), objects(cluster, namespace, detail))
                 .await;
-        let (objects, mut hidden) = objects.map_err(|failure| cluster.explain_any(&failure))?;
+        let (objects, mut unread) = objects.map_err(|failure| cluster.explain_any(&failure))?;
         let groups = match read {
             Ok(Some(groups)) => groups,
             Ok(None) => return Err(not_installed(cluster)),
             Err(failure) if failure.is_forbidden() => {
-                hidden.push(groups.in_rbac());
+                unread.add(groups.in_rbac(), &failure, cluster);
                 Vec::new()
             }
             Err(failure) => return Err(cluster.explain(&call, &failure)),
         };
-        Ok(Self { objects, groups, hidden })
+        Ok(Self { objects, groups, unread })
     }
 }
 
@@ -143,25 +168,24 @@ pub(super) async fn mark_held(workloads: &mut [Workload], cluster: &Cluster) {
     }
 }
 
-/// The objects of every known kind that name a queue.
+/// The objects of every known kind that name a queue, but of those that cannot be listed.
 async fn objects(
     cluster: &Cluster,
     namespace: Option<&str>,
     detail: Detail,
-) -> Result<(Objects, Vec<String>), Failure> {
+) -> Result<(Objects, Unread), Failure> {
     let read = |kind, resource| one_kind(kind, resource, cluster, namespace, detail);
-    let (mut objects, mut hidden) = (Vec::new(), Vec::new());
+    let (mut objects, mut unread) = (Vec::new(), Unread::default());
     for (kind, resource, found) in each_kind(cluster, read).await? {
         match found {
             Ok(Some(items)) => {
                 objects.extend(items.into_iter().map(|item| (kind, resource.clone(), item)));
             }
             Ok(None) => {}
-            Err(failure) if failure.is_forbidden() => hidden.push(resource.in_rbac()),
-            Err(failure) => return Err(failure),
+            Err(failure) => unread.add(resource.in_rbac(), &failure, cluster),
         }
     }
-    Ok((objects, hidden))
+    Ok((objects, unread))
 }
 
 /// Reads every known kind that may be served and whose objects can name a queue, all at once.

@@ -12,6 +12,7 @@ use super::group_name::GroupName;
 pub(crate) use super::load::scheduled_by_us;
 use super::load::{each_kind, name_kind, of_queues};
 use super::owner::top_owner;
+use super::unread::Unread;
 use crate::cluster::json::text;
 use crate::cluster::queue::not_installed;
 use crate::cluster::{Call, Cluster, Detail, Part, Resource, Select, names};
@@ -27,7 +28,7 @@ pub(crate) enum Makers {
 }
 
 /// Reads what makes and groups the pods of a namespace, or of all, and gives it away as it comes, until it is told to
-/// stop. Returns the kinds that the user may not list. What is read again after a list began anew is given again.
+/// stop. Returns the kinds that cannot be listed. What is read again after a list began anew is given again.
 ///
 /// # Errors
 /// The server cannot be asked, or KAI is not installed.
@@ -35,7 +36,7 @@ pub(crate) async fn read(
     cluster: &Cluster,
     namespace: Option<&str>,
     take: impl Fn(Makers) -> ControlFlow<()>,
-) -> Result<Vec<String>, Error> {
+) -> Result<Unread, Error> {
     let take = &take;
     let objects = each_kind(cluster, async |_, resource: Resource| {
         let call = Call::new("list", &resource).namespace(namespace);
@@ -59,21 +60,21 @@ pub(crate) async fn read(
     };
     let everything = Select::default();
     let (objects, read) = join(objects, cluster.parts(&call, &everything, Detail::Row, give)).await;
-    let mut hidden = Vec::new();
+    let mut unread = Unread::default();
     for (kind, read) in objects.map_err(|failure| cluster.explain_any(&failure))? {
-        match read {
-            Ok(_) => {}
-            Err(failure) if failure.is_forbidden() => hidden.push(kind),
-            Err(failure) => return Err(cluster.explain_any(&failure)),
+        if let Err(failure) = read {
+            unread.add(kind, &failure, cluster);
         }
     }
     match read {
         Ok(true) => {}
         Ok(false) => return Err(not_installed(cluster)),
-        Err(failure) if failure.is_forbidden() => hidden.push(groups.in_rbac()),
+        Err(failure) if failure.is_forbidden() => {
+            unread.add(groups.in_rbac(), &failure, cluster);
+        }
         Err(failure) => return Err(cluster.explain(&call, &failure)),
     }
-    Ok(hidden)
+    Ok(unread)
 }
 
 /// Holds what a list says of whose a pod is.

@@ -376,7 +376,7 @@ mod tests {
         let group = |name: &str| json!({"metadata": {"namespace": "n", "name": name}});
         let workload =
             Workload { groups: vec![group("b"), group("a"), group("c")], ..Workload::default() };
-        let mut loaded = Loaded { workloads: vec![workload], hidden: Vec::new() };
+        let mut loaded = Loaded { workloads: vec![workload], ..Loaded::default() };
         let at = |place| Position { place, of: 3 };
         let places = [("a", 1), ("b", 2), ("c", 3)];
         let places: Places =

@@ -211,7 +211,7 @@ async fn queues(all: bool, cluster: &Cluster) -> Option<Vec<String>> {
 }
 
 async fn workloads(cluster: &Cluster) -> Option<Vec<Workload>> {
-    let loaded = crate::workload::load(cluster, Some(&cluster.namespace)).await.ok()?;
+    let loaded = crate::workload::load_readable(cluster, Some(&cluster.namespace)).await.ok()?;
     Some(loaded.workloads)
 }
 

@@ -15,7 +15,7 @@ use crate::print::error::{Error, Exit};
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use crate::print::table::{Cell, Column, render};
-use crate::workload::load;
+use crate::workload::load_readable;
 
 /// Explains the share of a queue.
 pub(super) async fn show(
@@ -85,7 +85,7 @@ fn tell(
 
 /// Returns what the work of the own namespace tells of a queue, where queues may not be read; none where it tells nothing.
 async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
-    let loaded = load(cluster, Some(&cluster.namespace)).await.ok()?;
+    let loaded = load_readable(cluster, Some(&cluster.namespace)).await.ok()?;
     let told = loaded.workloads.iter().filter_map(|one| one.explanation.as_ref());
     let told = told.flat_map(|told| &told.queues).find(|queue| queue.name == name);
     let of_queue = loaded.workloads.iter().filter(|one| one.queue == name);

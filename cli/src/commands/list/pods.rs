@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{hidden_warning, place};
+use super::place;
 use crate::cluster::json::text;
 use crate::cluster::{Call, Detail, Part, Select, gpu, names};
 use crate::commands::filter::check_namespace;
@@ -24,7 +24,7 @@ use crate::print::report::{Body, Report, Row, Table};
 use crate::print::table::{Cell, Column};
 use crate::workload::members::{self, Makers, Members, Owner};
 use crate::workload::pod::{self, Pod};
-use crate::workload::{Workload, created};
+use crate::workload::{Unread, Workload, created};
 
 /// A pod with the workload that it is of.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,9 +89,9 @@ pub(super) async fn print_as_read(
     let makers = {
         let (cluster, scope, sender) = (&cluster, scope.as_deref(), sender.clone());
         async move {
-            let hidden =
+            let unread =
                 members::read(cluster, scope, |made| give(&sender, News::Makers(made))).await;
-            give(&sender, News::End(hidden))
+            give(&sender, News::End(unread))
         }
     };
     let pods =
@@ -118,18 +118,18 @@ pub(super) async fn print_as_read(
             context.out.talk(&format!("no workloads in {}", place(scope.as_deref())));
         }
     }
-    if let Some(warning) = hidden_warning(&pages.hidden) {
+    for warning in pages.unread.sentences("shown") {
         context.out.warn(&warning);
     }
-    Ok(Exit::Ok)
+    Ok(pages.unread.exit_of_failures())
 }
 
 /// Says what was read.
 enum News {
     Pods(Part),
     Makers(Makers),
-    /// All that makes and groups pods was given, but for kinds that the user may not list.
-    End(Result<Vec<String>, Error>),
+    /// All that makes and groups pods was given, but for kinds that cannot be listed.
+    End(Result<Unread, Error>),
 }
 
 /// Gives away what was read; says to stop where nobody prints any more.
@@ -142,7 +142,7 @@ fn give(sender: &UnboundedSender<News>, news: News) -> ControlFlow<()> {
 #[derive(Debug)]
 struct Pages {
     members: Members,
-    hidden: Vec<String>,
+    unread: Unread,
     waiting: VecDeque<VecDeque<Value>>,
     /// Rows of the first page that waits.
     rows: Vec<Row>,
@@ -157,7 +157,7 @@ impl Pages {
     fn new(all_namespaces: bool) -> Self {
         Self {
             members: Members::default(),
-            hidden: Vec::new(),
+            unread: Unread::default(),
             waiting: VecDeque::new(),
             rows: Vec::new(),
             last: String::new(),
@@ -178,8 +178,8 @@ impl Pages {
                 self.waiting.push_back(pods.into());
             }
             News::Makers(makers) => self.members.add(makers),
-            News::End(hidden) => {
-                self.hidden = hidden?;
+            News::End(unread) => {
+                self.unread = unread?;
                 self.members.finish();
             }
         }
@@ -253,7 +253,7 @@ mod tests {
             News::Pods(Part::Objects(names.iter().map(pod).collect()))
         };
         let news = [
-            News::End(Ok(Vec::new())),
+            News::End(Ok(Unread::default())),
             pods(&["a", "b"]),
             News::Pods(Part::Again),
             pods(&["a", "b", "c"]),

@@ -18,7 +18,7 @@ use crate::commands::in_flight::{self, Receiver, Sender};
 use crate::commands::outage::Outage;
 use crate::print::error::{Error, Exit};
 use crate::print::output::{Output, Style, clean};
-use crate::workload::{Loaded, Phase, State, Workload, history, load};
+use crate::workload::{Loaded, Phase, State, Workload, history, load_readable};
 
 /// Lines that wait to be printed; when nobody prints, nobody reads on.
 const LINES_IN_FLIGHT: usize = 1024;
@@ -32,7 +32,7 @@ fn look(cluster: &Cluster, namespace: &str, pause: Duration) -> Look {
     let (cluster, namespace) = (cluster.clone(), namespace.to_owned());
     async move {
         tokio::time::sleep(pause).await;
-        load(&cluster, Some(&namespace)).await
+        load_readable(&cluster, Some(&namespace)).await
     }
     .boxed()
 }
@@ -89,6 +89,7 @@ impl Reading<'_> {
                 }
                 loaded = &mut next => {
                     next = look(&self.cluster, &workload.namespace, LOOK);
+                    let loaded = loaded.and_then(|loaded| loaded.whole_for(&workload.resource.kind));
                     let Some(loaded) = outage.sit_out(loaded, now.out)? else { continue };
                     let found = loaded.workloads.iter().find(|found| found.uid == workload.uid);
                     let Some(found) = found else {

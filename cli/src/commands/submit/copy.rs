@@ -10,7 +10,7 @@ use crate::cluster::json::text;
 use crate::cluster::{Call, Cluster, Resource, kinds, listing};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
-use crate::workload::{Loaded, Workload, load};
+use crate::workload::{Loaded, Workload, load_readable};
 
 /// The workload of `--from`.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) async fn document(
     context: &mut Context,
 ) -> Result<(Document, Copy), Error> {
     let cluster = context.cluster().await?;
-    let loaded = load(&cluster, Some(&cluster.namespace)).await?;
+    let loaded = load_readable(&cluster, Some(&cluster.namespace)).await?;
     let workload = loaded.one(word, &format!("namespace {}", cluster.namespace))?;
     let (object, resource) = read(workload, &cluster).await?;
     let original = cleaned::cleaned(&object);

@@ -16,7 +16,7 @@ use crate::commands::{exec, logs, wait};
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
-use crate::workload::{Workload, casualty, history, load};
+use crate::workload::{Workload, casualty, history, load_readable};
 
 /// Sets how long the kubelet may take to say how a container ended.
 const ENDED_WITHIN: Duration = Duration::from_secs(30);
@@ -69,7 +69,7 @@ impl Inside {
             context.out.talk(&format!("  {}", way_back(&target.name)));
             return Ok(reached);
         }
-        let loaded = load(&cluster, Some(&target.namespace)).await?;
+        let loaded = load_readable(&cluster, Some(&target.namespace)).await?;
         let word = format!("{}/{}", target.kind.to_lowercase(), target.name);
         let workload = loaded.one(&word, &format!("namespace {}", target.namespace))?;
         let sources = logs::sources(workload, &cluster).await?;

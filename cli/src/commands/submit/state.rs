@@ -6,7 +6,7 @@ use super::Document;
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::print::output::clean;
-use crate::workload::{Workload, load};
+use crate::workload::{Workload, load_readable};
 
 /// Sets how long the scheduler gets to have said something.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -23,7 +23,7 @@ pub(super) async fn first(created: &[Document], cluster: &Cluster, context: &mut
     let begin = Instant::now();
     let mut found: Option<Workload> = None;
     while begin.elapsed() < PATIENCE {
-        let Ok(mut loaded) = load(&cluster, namespace.as_deref()).await else { break };
+        let Ok(mut loaded) = load_readable(&cluster, namespace.as_deref()).await else { break };
         loaded
             .workloads
             .retain(|one| one.name == document.name() && one.resource.kind == document.kind());

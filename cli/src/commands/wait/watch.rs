@@ -14,7 +14,7 @@ use crate::print::duration;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
 use crate::workload::eta::When;
-use crate::workload::{Loaded, State, Workload, history, load, pods_shown};
+use crate::workload::{Loaded, State, Workload, history, load_readable, pods_shown};
 
 /// Says which workload.
 #[derive(Clone, Debug)]
@@ -160,7 +160,10 @@ impl<'c> Watch<'c> {
     async fn load(&mut self, out: &mut Output) -> Result<Option<Loaded>, Error> {
         let left = self.left().unwrap_or(Duration::MAX);
         let read = async {
-            let mut loaded = load(self.cluster, self.scope.as_deref()).await?;
+            let mut loaded = load_readable(self.cluster, self.scope.as_deref()).await?;
+            for seen in &self.open {
+                loaded = loaded.whole_for(&seen.target.kind)?;
+            }
             if matches!(self.goal, Goal::Position(_)) {
                 loaded.find_positions(self.cluster).await;
             }
@@ -300,7 +303,7 @@ async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
 
 /// Says where workloads stand, and when they start.
 async fn estimated(workloads: Vec<Workload>, cluster: Cluster) -> Vec<String> {
-    let mut loaded = Loaded { workloads, hidden: Vec::new() };
+    let mut loaded = Loaded { workloads, ..Loaded::default() };
     loaded.find_positions(&cluster).await;
     let mut nowhere = Output::given(Box::new(std::io::sink()), Box::new(std::io::sink()));
     Box::pin(eta::find(&mut loaded.workloads, &cluster, &mut nowhere)).await;
@@ -351,7 +354,7 @@ mod tests {
             workload
         };
         let workloads = vec![workload("batch/v1", "Job", "jobs"), workload("v1", "Pod", "pods")];
-        let loaded = Loaded { workloads, hidden: Vec::new() };
+        let loaded = Loaded { workloads, ..Loaded::default() };
         for (kind, expect) in [("Job", Some("Job")), ("Pod", Some("Pod")), ("RayJob", None)] {
             let target =
                 Target { namespace: String::new(), kind: kind.into(), name: "train".into() };
@@ -380,7 +383,7 @@ mod tests {
                 Target { namespace: String::new(), kind: String::new(), name: "train".into() };
             let last = before.map(|uid| (workload(uid), workload(uid).state().clone()));
             let seen = Seen { target, said: String::new(), last };
-            let loaded = Loaded { workloads: vec![workload(now)], hidden: Vec::new() };
+            let loaded = Loaded { workloads: vec![workload(now)], ..Loaded::default() };
             assert_eq!(seen.now(&loaded).is_some(), expect, "{before:?} then {now:?}");
         }
     }

@@ -10,7 +10,7 @@ use crate::commands::top::nodes::{self, Scene};
 use crate::commands::top::seen;
 use crate::print::error::{Error, Exit};
 use crate::workload::evicted::find_evictions;
-use crate::workload::{Loaded, is_bound, is_over, load};
+use crate::workload::{Loaded, Unread, is_bound, is_over, load_readable};
 
 /// Says of what a picture is made.
 #[derive(Clone, Debug)]
@@ -88,16 +88,19 @@ impl Wanted {
 
 /// The workloads of all namespaces, or of the own one where no more may be read; tells which.
 async fn workloads(cluster: &Cluster, notes: &mut Vec<String>) -> Result<(Loaded, bool), Error> {
-    match load(cluster, None).await {
-        Ok(loaded) => Ok((loaded, true)),
+    let (loaded, is_all) = match load_readable(cluster, None).await {
+        Ok(loaded) => (loaded, true),
         Err(error) if error.exit() == Exit::Forbidden => {
             let own = &cluster.namespace;
-            let loaded = load(cluster, Some(own)).await?;
+            let loaded = load_readable(cluster, Some(own)).await?;
             notes.push(format!("you may not list pods in all namespaces: only {own} is known"));
-            Ok((loaded, false))
+            (loaded, false)
         }
-        Err(error) => Err(error),
-    }
+        Err(error) => return Err(error),
+    };
+    let failed = Unread { failed: loaded.unread.failed.clone(), ..Unread::default() };
+    notes.extend(failed.sentences("shown"));
+    Ok((loaded, is_all))
 }
 
 /// The nodes; none where they may not be read.
