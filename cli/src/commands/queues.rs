@@ -11,7 +11,7 @@ pub(crate) mod share;
 mod step;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Subcommand;
 use kai_api::names::node;
@@ -80,12 +80,20 @@ pub(crate) struct Use {
     pub(crate) pending: Total,
     /// `PodGroups` with a pod on a node.
     pub(crate) running: usize,
+    /// `PodGroups` with a pod that waits for a node, whatever it asks for, and pods that wait without any; of queues whose
+    /// status alone was read it is not known.
+    pub(crate) waiting: usize,
 }
 
 impl Use {
+    /// Tells whether work waits.
+    fn has_waiting(&self) -> bool {
+        self.waiting > 0 || !self.pending.is_zero()
+    }
+
     /// Says what becomes of the work that a queue has itself once others are below it; none where it has none.
     fn with_queues_below(&self) -> Option<&'static str> {
-        match (self.running > 0, !self.pending.is_zero()) {
+        match (self.running > 0, self.has_waiting()) {
             (true, false) => Some("runs work itself; as a parent it takes no new work"),
             (true, true) => Some(
                 "runs work itself, and some waits in it; as a parent it takes no new work, and what waits never starts",
@@ -382,7 +390,7 @@ fn count<'v>(
             one.pending.milli = one.pending.milli.saturating_add(asked - used);
         }
     }
-    let mut running = std::collections::BTreeSet::new();
+    let (mut running, mut waiting) = (BTreeSet::new(), BTreeSet::new());
     for pod in pods {
         if matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed") {
             continue;
@@ -396,6 +404,10 @@ fn count<'v>(
         let total = Total::of_pod_on(pod, memory.on(node));
         if node.is_empty() {
             one.pending.add(&total, 1);
+            let alone = if group.1.is_empty() { text(&meta["name"]) } else { "" };
+            if waiting.insert((group, alone)) {
+                one.waiting += 1;
+            }
         } else {
             one.used.add(&total, 1);
             if running.insert(group) {
@@ -417,6 +429,7 @@ pub(crate) fn rolled_up(queues: &Queues, own: BTreeMap<String, Use>) -> BTreeMap
             sum.used.add(&used.used, 1);
             sum.pending.add(&used.pending, 1);
             sum.running += used.running;
+            sum.waiting += used.waiting;
             at = queues.0.get(name).and_then(|queue| queue.parent.as_deref());
         }
     }
@@ -432,7 +445,8 @@ pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
         let used = gpu::status_milli(&status["allocated"]).unwrap_or(0);
         let asked = gpu::status_milli(&status["requested"]).unwrap_or(used);
         let total = |milli| Total { milli, ..Total::default() };
-        Some(Use { used: total(used), pending: total(asked.saturating_sub(used)), running: 0 })
+        let pending = total(asked.saturating_sub(used));
+        Some(Use { used: total(used), pending, ..Use::default() })
     };
     let known: BTreeMap<String, Use> =
         queues.0.values().filter_map(|queue| Some((queue.name.clone(), one(queue)?))).collect();
@@ -458,6 +472,18 @@ mod tests {
             let begin = said.and_then(|said| said.split_inclusive(';').next());
             assert_eq!(begin, expect);
         }
+    }
+
+    #[test]
+    fn work_that_waits_without_gpus_waits() {
+        let pod = |name: &str, group: Option<&str>| {
+            json!({"metadata": {"namespace": "a", "name": name, "labels": {"kai.scheduler/queue": "q"},
+                "annotations": {(names::POD_GROUP): group}}, "spec": {}})
+        };
+        let pods = [pod("a-0", Some("a")), pod("a-1", Some("a")), pod("b", None), pod("c", None)];
+        let known = count([].iter(), pods.iter(), &Memory::default());
+        assert!(known["q"].pending.is_zero() && known["q"].has_waiting());
+        assert_eq!((known["q"].running, known["q"].waiting), (0, 3));
     }
 
     #[test]

@@ -361,7 +361,7 @@ pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Ex
         let left: Vec<&String> =
             queue.children.iter().filter(|child| !args.names.contains(child)).collect();
         let work = uses.as_ref().ok().and_then(|uses| uses.get(name));
-        let work = work.filter(|work| work.running > 0 || !work.pending.is_zero());
+        let work = work.filter(|work| work.running > 0 || work.has_waiting());
         if !left.is_empty() {
             let names: Vec<&str> = left.iter().map(|child| child.as_str()).collect();
             let what = format!(
@@ -378,9 +378,10 @@ pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Ex
             && !args.force
         {
             let what = format!(
-                "queue \"{name}\" is in use: {} running with {}, {} pending",
+                "queue \"{name}\" is in use: {} running with {}, {} waiting for {}",
                 count(work.running, "workload"),
                 work.used.words(),
+                count(work.waiting, "workload"),
                 work.pending.words()
             );
             problems.push(Problem::new(number::QUEUE_IN_USE, Exit::Refused, what).fix(format!(
