@@ -169,6 +169,13 @@ fn moment(flag: &str, text: &str) -> Result<Timestamp, Error> {
     {
         return Ok(midnight.timestamp());
     }
+    if text == "none" {
+        // It would stand for now: --since left nothing, and --older everything.
+        let what = format!("{flag} none names no time");
+        return Err(Problem::new(number::DURATION, Exit::Usage, what)
+            .fix(format!("leave {flag} out"))
+            .into());
+    }
     let problem = |problem: Problem| problem.line("or a time, such as 2026-01-31T12:00:00Z");
     let span = duration::parse(flag, text).map_err(problem)?.unwrap_or_default();
     let ago = Timestamp::now().checked_sub(span);
@@ -216,4 +223,28 @@ pub(crate) async fn check_namespace(
     Err(Problem::new(number::MISSING, Exit::NotFound, what)
         .fix("-n NAMESPACE   or, in all of them: -A")
         .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says which moment a flag names, in seconds before now, or what is wrong with it.
+    fn check(text: &str, expect: Result<i64, &str>) {
+        let now = Timestamp::now().as_second();
+        match (moment("--since", text), expect) {
+            (Ok(moment), Ok(ago)) => assert!((now - moment.as_second() - ago).abs() < 60, "{text}"),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (moment, _) => panic!("{text}: {moment:?}"),
+        }
+    }
+
+    #[test]
+    fn a_moment_is_so_long_ago_or_a_time() {
+        check("2h", Ok(7200));
+        check("0s", Ok(0));
+        check("none", Err("--since none names no time"));
+        check("2 hours", Err("use a number and a unit"));
+        check("1970-01-01", Ok(Timestamp::now().as_second()));
+    }
 }
