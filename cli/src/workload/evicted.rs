@@ -1,6 +1,6 @@
 //! Says who evicted a workload, by events and, once these are gone, by the records of the last days.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use kai_api::daily_record::{EvictionRow, Outcome, WorkloadRecord};
@@ -58,30 +58,36 @@ impl Evictions {
 /// Adds the evictions that records tell of and events did not. Pure.
 fn mark_recorded(workloads: &mut Vec<Workload>, mut days: Vec<Day>, now: Timestamp) {
     days.sort_by_key(|day| day.date);
-    // The newest record of each comes last, and is kept.
-    let mut newest: BTreeMap<String, (String, WorkloadRecord)> = BTreeMap::new();
+    // The newest record of each comes last, and is kept. Of a UID each namespace has its own: a tenant chooses what its
+    // groups name.
+    let mut newest: BTreeMap<(String, String), WorkloadRecord> = BTreeMap::new();
     for Day { namespace, workloads, .. } in days {
         for (uid, record) in workloads {
-            newest.insert(uid, (namespace.clone(), record));
+            newest.insert((namespace.clone(), uid), record);
         }
     }
     for workload in workloads.iter_mut().filter(|workload| workload.eviction.is_none()) {
-        let Some((_, record)) = newest.get(&workload.uid) else { continue };
+        let key = (workload.namespace.clone(), workload.uid.clone());
+        let Some(record) = newest.get(&key) else { continue };
         let Some(row) = since_start(workload, record) else { continue };
         let phase = workload.phase();
         if phase.is_queued() || phase == Phase::Failed {
             workload.set_eviction(Some(of_row(row, &record.name)));
         }
     }
-    for (uid, (namespace, record)) in newest {
+    let within = |one: &Workload, text: &str| (one.namespace.clone(), text.to_owned());
+    let uids: BTreeSet<_> = workloads.iter().map(|one| within(one, &one.uid)).collect();
+    let mut names: BTreeSet<_> = workloads.iter().map(|one| within(one, &one.name)).collect();
+    for (key, record) in newest {
         let row = record.evictions.last().filter(|_| record.outcome == Outcome::Evicted);
         let at = row.and_then(|row| row.at.as_ref()).map(|at| at.0);
         let is_fresh = at.is_some_and(|at| now.as_second() - at.as_second() < GONE_SECONDS_MAX);
         let Some(row) = row.filter(|_| is_fresh) else { continue };
-        let is_known = workloads
-            .iter()
-            .any(|one| one.uid == uid || (one.namespace == namespace && one.name == record.name));
-        if !is_known {
+        if uids.contains(&key) {
+            continue;
+        }
+        let (namespace, uid) = key;
+        if names.insert((namespace.clone(), record.name.clone())) {
             workloads.push(gone(&uid, &namespace, &record, row));
         }
     }
@@ -159,6 +165,21 @@ mod tests {
             })
             .collect();
         assert_eq!(told, expect);
+    }
+
+    #[test]
+    fn a_record_is_of_the_uid_of_its_own_namespace() {
+        let workload = |namespace: &str| {
+            let meta = json!({"namespace": namespace, "name": "fill", "uid": "1"});
+            let mut waits = Workload::of_pod(&json!({ "metadata": meta }));
+            waits.groups.push(json!({ "metadata": {} }));
+            waits
+        };
+        let mut workloads = vec![workload("m"), workload("n")];
+        let now = "2026-11-24T11:00:00Z".parse().expect("a time");
+        mark_recorded(&mut workloads, vec![day("1", "fill", "Pending")], now);
+        let evicted: Vec<bool> = workloads.iter().map(|one| one.eviction.is_some()).collect();
+        assert_eq!(evicted, [false, true]);
     }
 
     #[test]

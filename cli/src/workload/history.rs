@@ -101,12 +101,13 @@ pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
             workload.set_eviction(Eviction::last(mine));
         }
     }
+    let full_name = |one: &Workload| (one.namespace.clone(), one.name.clone());
+    let mut known: BTreeSet<(String, String)> = workloads.iter().map(full_name).collect();
     let mut gone: Vec<Workload> = Vec::new();
     for event in events.iter().rev().filter(|event| is_of_bare_pod(event)) {
         let object = &event["involvedObject"];
         let (namespace, name) = (text(&object["namespace"]), named(text(&object["name"])));
-        let is_it = |one: &Workload| one.namespace == namespace && one.name == name;
-        if workloads.iter().chain(&gone).any(is_it) {
+        if !known.insert((namespace.to_owned(), name.to_owned())) {
             continue;
         }
         let pod = json!({"metadata": {"namespace": namespace, "name": name}});
@@ -120,7 +121,8 @@ pub(super) fn mark_evicted(workloads: &mut Vec<Workload>, events: &[Value]) {
 
 /// Finds events by what they are of, so that not every workload is compared with every event.
 struct Places<'e> {
-    by_uid: HashMap<&'e str, Vec<usize>>,
+    /// By the namespace, and the UID of the object.
+    by_uid: HashMap<(&'e str, &'e str), Vec<usize>>,
     /// By the namespace, and the name of the workload after that of the object.
     by_name: HashMap<(&'e str, &'e str), Vec<usize>>,
 }
@@ -130,8 +132,9 @@ impl<'e> Places<'e> {
         let mut places = Self { by_uid: HashMap::new(), by_name: HashMap::new() };
         for (at, event) in events.iter().enumerate() {
             let object = &event["involvedObject"];
-            let name = (text(&object["namespace"]), named(text(&object["name"])));
-            places.by_uid.entry(text(&object["uid"])).or_default().push(at);
+            let namespace = text(&object["namespace"]);
+            let name = (namespace, named(text(&object["name"])));
+            places.by_uid.entry((namespace, text(&object["uid"]))).or_default().push(at);
             places.by_name.entry(name).or_default().push(at);
         }
         places
@@ -139,9 +142,10 @@ impl<'e> Places<'e> {
 
     /// The events that may be of a workload, in their order.
     fn of(&self, workload: &Workload) -> BTreeSet<usize> {
-        let groups = workload.groups.iter();
-        let uids = groups.filter_map(|group| self.by_uid.get(text(&group["metadata"]["uid"])));
-        let name = (workload.namespace.as_str(), workload.name.as_str());
+        let namespace = workload.namespace.as_str();
+        let groups = workload.groups.iter().map(|group| text(&group["metadata"]["uid"]));
+        let uids = groups.filter_map(|uid| self.by_uid.get(&(namespace, uid)));
+        let name = (namespace, workload.name.as_str());
         uids.chain(self.by_name.get(&name)).flatten().copied().collect()
     }
 }
@@ -160,10 +164,11 @@ pub(crate) fn is_eviction_of(event: &Value, workload: &Workload) -> bool {
     let uid = text(&object["uid"]);
     let is_own = workload.groups.iter().any(|group| text(&group["metadata"]["uid"]) == uid);
     let is_of_it = |created: Timestamp| when(event).is_none_or(|when| when >= created);
-    is_own
-        || (text(&object["namespace"]) == workload.namespace
-            && named(text(&object["name"])) == workload.name
-            && workload.created.is_none_or(is_of_it))
+    // Whoever writes an event chooses the UID that it names, in its own namespace.
+    text(&object["namespace"]) == workload.namespace
+        && (is_own
+            || (named(text(&object["name"])) == workload.name
+                && workload.created.is_none_or(is_of_it)))
 }
 
 /// The last time that an event was seen.
