@@ -112,8 +112,8 @@ impl Mirror {
             }
         };
         drop(told);
-        // What was refused stays so; who was not there may come back.
-        if failure.code().is_none() {
+        // What was refused stays so; who was not there, or had too much to do, may answer the next time.
+        if failure.code().is_none() || failure.may_pass() {
             self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         }
         Err(failure)
@@ -333,9 +333,46 @@ impl kube::runtime::utils::Backoff for Pauses {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
+    use crate::cluster::Resource;
+
+    #[tokio::test]
+    async fn what_is_refused_for_a_moment_is_read_again() {
+        let tries = AtomicUsize::new(0);
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let is_first = tries.fetch_add(1, Ordering::Relaxed) == 0;
+            let is_watch = request.uri().query().is_some_and(|query| query.contains("watch="));
+            async move {
+                if is_watch {
+                    std::future::pending::<()>().await;
+                }
+                let (code, body) = if is_first {
+                    (503, json!({"kind": "Status", "code": 503, "message": "shutting down"}))
+                } else {
+                    let head = json!({"resourceVersion": "1"});
+                    (
+                        200,
+                        json!({"apiVersion": "batch/v1", "kind": "JobList", "metadata": head, "items": []}),
+                    )
+                };
+                let body = Body::from(body.to_string().into_bytes());
+                Ok::<_, kube::Error>(Response::builder().status(code).body(body).expect("a code"))
+            }
+        });
+        let client = kube::Client::new(service, "default");
+        let mirror = Mirror::new(|_| {});
+        let jobs = Resource::new("batch/v1", "Job", "jobs");
+        let (call, all) = (Call::new("list", &jobs), Select::default());
+        let read = async || mirror.list(&client, &call, &all, Detail::Whole).await;
+        assert!(read().await.is_err_and(|failure| failure.may_pass()));
+        assert_eq!(read().await.expect("it answers again"), Some(Vec::new()));
+    }
 
     #[test]
     fn signs_of_life_are_no_news() {

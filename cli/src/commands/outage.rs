@@ -41,10 +41,12 @@ impl Outage {
         }
         if self.since.is_none() {
             self.since = Some(Instant::now());
-            let what = error.to_string();
-            let what = what.lines().next().unwrap_or_default();
+            let text = error.to_string();
+            let what = text.lines().next().unwrap_or_default();
             let what = what.split_once("]: ").map_or(what, |(_, what)| what);
-            out.warn(&format!("{what}; trying again until it answers"));
+            let words = text.lines().find_map(|line| line.trim().strip_prefix("it says: "));
+            let words = words.map_or_else(String::new, |words| format!(" ({words})"));
+            out.warn(&format!("{what}{words}; trying again until it answers"));
         }
         Ok(None)
     }

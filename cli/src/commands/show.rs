@@ -31,6 +31,8 @@ pub(crate) trait Find {
 const CROWD: Duration = Duration::from_millis(200);
 /// So often a live screen is drawn anew though nothing changed: ages go on.
 const TICK: Duration = Duration::from_secs(1);
+/// So often kinds are looked for again that could not be listed: nothing says when they can be.
+const AGAIN: Duration = Duration::from_secs(10);
 /// The share of the time that drawing may take: one part in so many.
 const REST: u32 = 10;
 
@@ -101,16 +103,23 @@ async fn go_on(
             Err(error) if view.seen.is_none() => return Err(error),
             found => outage.sit_out(found, &mut context.out)?,
         };
+        // Nothing tells when a list that failed would be answered.
+        let again = match &found {
+            None => Some(TICK),
+            Some(report) if report.exit != Exit::Ok => Some(AGAIN),
+            Some(_) => None,
+        };
         if let Some(mut report) = found {
             report.arrange(&view.list)?;
             view.take(report, mirror.trouble(), &mut context.out)?;
         }
+        let again = again.or(view.is_away.then_some(TICK));
         let took = begin.elapsed();
         let rest = TICK.max(took * REST);
         if view.screen.is_some() {
             tokio::select! { () = mirror.changed() => {}, () = tokio::time::sleep(rest) => continue }
-        } else if view.is_away {
-            tokio::select! { () = mirror.changed() => {}, () = tokio::time::sleep(TICK) => {} }
+        } else if let Some(again) = again {
+            tokio::select! { () = mirror.changed() => {}, () = tokio::time::sleep(again) => {} }
         } else {
             mirror.changed().await;
         }
