@@ -6,6 +6,7 @@ pub(crate) mod capacity;
 mod connect;
 mod failure;
 pub(crate) mod gpu;
+pub(crate) mod home;
 pub(crate) mod json;
 pub(crate) mod kinds;
 pub(crate) mod listing;

@@ -36,9 +36,6 @@ pub(crate) struct Versions {
     components: Option<serde_json::Map<String, Value>>,
 }
 
-/// Namespace of the scheduler, as KAI's chart and our own manifests have it.
-const SYSTEM_NAMESPACE: &str = "kai-scheduler";
-
 /// Prints the versions of the client, of the API server, and of the scheduler's images.
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Error> {
     let format = Format::asked(context.globals.output.as_deref(), args.report.jq.as_deref())?;
@@ -73,13 +70,14 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
 /// The images of the scheduler's deployments by name, or why they are not known.
 async fn deployments(cluster: &Cluster) -> Result<serde_json::Map<String, Value>, String> {
     let resource = Resource::new("apps/v1", "Deployment", "deployments");
-    let call = Call::new("list", &resource).namespace(Some(SYSTEM_NAMESPACE));
+    let home = cluster.home().await;
+    let call = Call::new("list", &resource).namespace(Some(&home));
     match cluster.list(&call, &crate::cluster::Select::default()).await {
         Ok(found) => {
             let found = found.unwrap_or_default();
             if found.is_empty() {
                 // A process outside the cluster, or the sandbox's own.
-                let leader = holder(cluster, SYSTEM_NAMESPACE, names::SCHEDULER).await;
+                let leader = holder(cluster, &home, names::SCHEDULER).await;
                 if let Ok(Some(leader)) = leader
                     && leader.is_fresh
                 {
@@ -87,7 +85,8 @@ async fn deployments(cluster: &Cluster) -> Result<serde_json::Map<String, Value>
                     return Ok([("scheduler".to_owned(), text.into())].into_iter().collect());
                 }
                 return Err(format!(
-                    "no scheduler runs in namespace {SYSTEM_NAMESPACE}: kubectl kai install"
+                    "no scheduler runs in namespace {}: kubectl kai install",
+                    clean(&home)
                 ));
             }
             let image = |d: &Value| d.pointer("/spec/template/spec/containers/0/image").cloned();

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use kai_api::names::{DEFAULT_SHARD, namespace};
+use kai_api::names::DEFAULT_SHARD;
 use kai_api::shard::SchedulingShardSpec;
 use kai_scheduler::{Args, config};
 use serde_json::Value;
@@ -94,7 +94,8 @@ async fn unknown(name: &str, resource: &Resource, cluster: &Cluster) -> Error {
 async fn deployed(shard: &str, cluster: &Cluster) -> Result<Option<Vec<String>>, Error> {
     let resource = Resource::new("apps/v1", "Deployment", "deployments");
     let name = format!("{}-{shard}", kai_api::names::SCHEDULER_NAME);
-    let call = Call::new("get", &resource).namespace(Some(namespace::SYSTEM)).name(&name);
+    let home = cluster.home().await;
+    let call = Call::new("get", &resource).namespace(Some(&home)).name(&name);
     match cluster.get(&call).await {
         Ok(Some(deployment)) => {
             let words = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];

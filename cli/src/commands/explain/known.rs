@@ -12,8 +12,6 @@ use crate::workload::history::{self, Eviction};
 use crate::workload::position::{Line, line};
 use crate::workload::{Phase, Workload, find};
 
-/// Namespace of the scheduler's Lease.
-const SYSTEM_NAMESPACE: &str = "kai-scheduler";
 /// A Lease that was not renewed for so long is nobody's.
 const LEASE_AGE_MAX_SECONDS: i64 = 60;
 
@@ -113,7 +111,8 @@ async fn other_scheduler(cluster: &Cluster, workload: &Workload) -> Option<Strin
 /// Seconds since the scheduler's Lease was renewed, where that is too long ago.
 async fn silent_seconds(cluster: &Cluster) -> Option<i64> {
     let resource = Resource::new("coordination.k8s.io/v1", "Lease", "leases");
-    let call = Call::new("get", &resource).namespace(Some(SYSTEM_NAMESPACE)).name(names::SCHEDULER);
+    let home = cluster.home().await;
+    let call = Call::new("get", &resource).namespace(Some(&home)).name(names::SCHEDULER);
     let lease = cluster.get(&call).await.ok()??;
     let renewed = time::of(&lease["spec"]["renewTime"])?;
     let age = Timestamp::now().as_second() - renewed.as_second();

@@ -1,11 +1,11 @@
 //! Defaults that the cluster keeps: the queue of a namespace, and the settings that an administrator gives to all.
 
-use kai_api::names::{CONFIG_NAME, KAI_GROUP, namespace};
+use kai_api::names::{CONFIG_NAME, namespace};
 use serde_json::Value;
 
 use super::check::HURRY;
 use crate::cluster::json::text;
-use crate::cluster::{Call, Resource};
+use crate::cluster::{Call, Resource, home};
 use crate::context::Context;
 use crate::print::output::clean;
 use crate::settings::{KEYS, Origin, Settings};
@@ -24,7 +24,7 @@ pub(super) async fn read(context: &mut Context) -> Option<String> {
     let cluster = cluster.hurried(HURRY);
     let namespaces = Resource::new("v1", "Namespace", "namespaces").cluster_wide();
     let maps = Resource::new("v1", "ConfigMap", "configmaps");
-    let configs = Resource::new(&format!("{KAI_GROUP}/v1"), "Config", "configs").cluster_wide();
+    let configs = home::configs();
     let namespace_call = Call::new("get", &namespaces).name(&cluster.namespace);
     let config_call = Call::new("get", &configs).name(CONFIG_NAME);
     let map_in = |home| Call::new("get", &maps).namespace(Some(home)).name(CONFIG_MAP);
@@ -77,9 +77,7 @@ struct Home {
 impl Home {
     /// Reads kai-config; what is not there leaves the usual place, and so does what cannot be read.
     fn new(config: Option<&Value>, is_told: bool) -> Self {
-        let named = config.map(|config| text(&config["spec"]["namespace"]));
-        let named = named.filter(|name| !name.is_empty()).unwrap_or(namespace::SYSTEM);
-        Self { namespace: named.to_owned(), is_told }
+        Self { namespace: home::named(config).to_owned(), is_told }
     }
 
     fn map(&self) -> String {
