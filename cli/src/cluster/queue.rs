@@ -26,10 +26,10 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    /// Reads a field of a `Queue`.
+    /// Reads a field of a `Queue`. Below zero -1 alone means something; the rest counts as zero.
     pub(crate) fn read(value: &Value) -> Self {
         let text = value.to_string();
-        if text.starts_with('-') {
+        if matches!(text.as_str(), "-1" | "-1.0") {
             Self::Unlimited
         } else {
             Self::Milli(gpu::milli(&text).unwrap_or(0))
@@ -281,4 +281,26 @@ impl Queues {
 pub(crate) fn count(n: impl std::fmt::Display, noun: &str) -> String {
     let n = n.to_string();
     if n == "1" { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_but_minus_one_is_unlimited() {
+        for (value, expect) in [
+            (json!(8), Amount::Milli(8000)),
+            (json!(0.5), Amount::Milli(500)),
+            (json!(-1), Amount::Unlimited),
+            (json!(-1.0), Amount::Unlimited),
+            (json!(-3), Amount::Milli(0)),
+            (json!(-0.5), Amount::Milli(0)),
+            (Value::Null, Amount::Milli(0)),
+        ] {
+            assert_eq!(Amount::read(&value), expect, "{value}");
+        }
+    }
 }
