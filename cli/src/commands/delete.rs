@@ -88,7 +88,8 @@ async fn all<'w>(
                 }
             }
             Ok(false) => {
-                context.out.talk(&format!("{} was gone already", clean(&workload.label())));
+                let label = workload.label();
+                context.out.talk(&format!("{} was gone already{place}", clean(&label)));
             }
             Err(failure) => return Err(cluster.explain(&call, &failure)),
         }

@@ -86,19 +86,27 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
         (false, true) => "resumed (server dry run)",
     };
     for step in &steps {
+        let label = clean(&step.workload.label()).into_owned();
+        let place = place(step.workload, context);
         let Some(patch) = &step.patch else {
             let already = if suspend { "is suspended already" } else { "is not suspended" };
-            context.out.talk(&format!("{} {already}", clean(&step.workload.label())));
+            context.out.talk(&format!("{label} {already}{place}"));
             continue;
         };
         change(step.workload, patch, args.dry_run, &cluster).await?;
-        let end = if format == Format::Name { String::new() } else { format!(" {end}") };
-        context.out.data(&format!("{}{end}", clean(&step.workload.label())))?;
+        let end = if format == Format::Name { String::new() } else { format!(" {end}{place}") };
+        context.out.data(&format!("{label}{end}"))?;
         if suspend {
             warn_of_what_goes_on(step.workload, context);
         }
     }
     Ok(unread)
+}
+
+/// Says in which namespace a workload is, where several are looked at: the same name may be in more than one.
+fn place(workload: &Workload, context: &Context) -> String {
+    let is_said = context.globals.all_namespaces;
+    if is_said { format!(" in {}", clean(&workload.namespace)) } else { String::new() }
 }
 
 async fn change(
