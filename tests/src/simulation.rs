@@ -13,6 +13,7 @@ mod admission;
 mod conduct;
 mod definitions;
 mod fault;
+mod gangs;
 mod haste;
 mod holders;
 mod judge;
@@ -23,7 +24,11 @@ mod neighbours;
 mod node_faults;
 mod parts;
 mod promises;
+mod queue_tree;
+mod recent;
+mod shown;
 pub mod shrink;
+mod victims;
 mod weather;
 
 use std::{
@@ -121,7 +126,7 @@ async fn simulate(settings: Settings) -> Result<Report> {
     clock::follow_tokio(jiff::Timestamp::from_second(START_SECONDS)?);
     let began = Instant::now();
     let file = settings.trace.as_ref().map(File::create).transpose()?;
-    let judge = Arc::new(Mutex::new(Judge::new(began, file)));
+    let judge = Arc::new(Mutex::new(Judge::new(began, file, settings.has_faults)));
     let holders = Arc::new(Holders::default());
     let witness = {
         let (judge, holders) = (Arc::clone(&judge), Arc::clone(&holders));

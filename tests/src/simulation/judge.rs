@@ -8,24 +8,34 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::api::core::v1::{Container, Node, Pod};
-use kai_api::{pod_group::PodGroup, queue::Queue};
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kai_api::{names::resource::NVIDIA_GPU, pod_group::PodGroup};
 use kai_sandbox::server::{Change, Write};
 use kube::ResourceExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{mixed, promises::Told};
+use super::{
+    gangs::Gangs,
+    promises::Told,
+    queue_tree::QueueTree,
+    recent::Moment,
+    shown::{Group, Groups, Shown},
+    victims::{Known, Victims},
+};
 use crate::observer::Observed;
 
 /// Kinds that are written for ever: nobody waits for them to rest.
 const RESTLESS: &[&str] = &["leases"];
 
-/// The resource that is shared out.
-const GPU: &str = "nvidia.com/gpu";
 /// Time within which a scheduler hears of a change, or decides nothing any more.
 const HEARD_WITHIN: Duration = Duration::from_secs(200);
+/// Time from a change that a scheduler has not heard of yet to the last write of what it decided: it waits for a volume or a
+/// device in between.
+const DONE_WITHIN: Duration = Duration::from_secs(400);
+/// The same where nothing goes wrong.
+const CALM_DONE_WITHIN: Duration = Duration::from_mins(1);
 
 /// Everything that was written, and all of it that was wrong.
 #[derive(Debug)]
@@ -38,12 +48,12 @@ pub(super) struct Judge {
     /// Nodes that have less than before, and since when.
     shown: Vec<(Instant, Node)>,
     gpus: BTreeMap<String, Option<u32>>,
-    minimums: BTreeMap<String, usize>,
-    /// Thousandths of GPUs that each queue has at most, and its parent.
-    limits: BTreeMap<String, (Option<i64>, Option<String>)>,
-    /// Thousandths of GPUs of each pod that runs, and its queue.
-    held: BTreeMap<String, (i64, String)>,
-    queues: BTreeMap<String, String>,
+    groups: Groups,
+    queues: QueueTree,
+    gangs: Gangs,
+    victims: Victims,
+    /// Since when nothing goes wrong.
+    calm: Option<Instant>,
     told: Told,
     last: (Instant, String),
     /// A restart is under way, which writes some things again.
@@ -55,7 +65,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Nothing was written yet. Each write becomes a line of `file`.
-    pub(super) fn new(began: Instant, file: Option<File>) -> Self {
+    pub(super) fn new(began: Instant, file: Option<File>, has_faults: bool) -> Self {
         let file = file.map(BufWriter::new);
         Self {
             began,
@@ -65,10 +75,11 @@ impl Judge {
             observed: Observed::default(),
             shown: Vec::new(),
             gpus: BTreeMap::new(),
-            minimums: BTreeMap::new(),
-            limits: BTreeMap::new(),
-            held: BTreeMap::new(),
-            queues: BTreeMap::new(),
+            groups: Groups::new(),
+            queues: QueueTree::default(),
+            gangs: Gangs::default(),
+            victims: Victims::default(),
+            calm: (!has_faults).then_some(began),
             told: Told::default(),
             last: (began, String::from("nothing")),
             expects_restart: false,
@@ -95,23 +106,40 @@ impl Judge {
         }
         let before = self.observed.findings.len();
         self.show(now);
+        let at = self.moment(now);
+        let mut wrong = self.take(write, at);
+        wrong.extend(self.gangs.pass(&self.groups, at));
+        let found = self.observed.findings[before..].iter().chain(&wrong);
+        self.findings.extend(found.map(|text| format!("at {millis} ms: {text}")));
+    }
+
+    /// Takes in what was written, and says what is wrong about it.
+    fn take(&mut self, write: &Write<'_>, at: Moment) -> Vec<String> {
+        let name = &write.object["metadata"]["name"];
         match write.plural {
             "nodes" if write.change != Change::Deleted => {
                 if let Some(node) = read::<Node>(write.object) {
                     self.told.node(&node);
-                    self.shown.push((now, node));
+                    self.shown.push((at.now, node));
                 }
             }
             "nodes" => self.told.node_gone(name.as_str().unwrap_or_default()),
-            "pods" => self.pod(write),
+            "pods" => return self.pod(write, at),
             "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
-            "podgroups" => self.group(write),
-            "queues" => self.queue(write),
+            "podgroups" => self.group(write, at.now),
+            "queues" => self.queue(write, at.now),
             "events" => self.told.event(write.object),
             _ => {}
         }
-        let found = self.observed.findings[before..].iter();
-        self.findings.extend(found.map(|text| format!("at {millis} ms: {text}")));
+        Vec::new()
+    }
+
+    /// The moment, and what is known by then. Nothing of what went wrong is left once all have heard that it is over.
+    fn moment(&self, now: Instant) -> Moment {
+        let calm = self.calm.map(|calm| calm + HEARD_WITHIN);
+        let is_calm = calm.is_some_and(|calm| calm <= now);
+        let within = if is_calm { CALM_DONE_WITHIN } else { DONE_WITHIN };
+        Moment { now, since: now.checked_sub(within).unwrap_or(self.began), calm }
     }
 
     /// Nodes count as they are once whoever binds must have heard of it: at once where they have more than before.
@@ -121,7 +149,7 @@ impl Judge {
             let name = node.name_any();
             let gpus = |node: &Node| {
                 let status = node.status.as_ref()?.allocatable.as_ref()?;
-                status.get(GPU)?.0.parse::<u32>().ok()
+                status.get(NVIDIA_GPU)?.0.parse::<u32>().ok()
             };
             let is_last = shown[index + 1..].iter().all(|(_, later)| later.name_any() != name);
             let is_more = self.gpus.get(&name).is_none_or(|before| gpus(node) >= *before);
@@ -134,99 +162,53 @@ impl Judge {
         }
     }
 
-    fn pod(&mut self, write: &Write<'_>) {
-        let Some(pod) = read::<Pod>(write.object) else { return };
-        self.findings.extend(self.told.pod(&pod, write.change));
+    fn pod(&mut self, write: &Write<'_>, at: Moment) -> Vec<String> {
+        let Some(pod) = read::<Pod>(write.object) else { return Vec::new() };
+        let mut wrong = self.told.pod(&pod, write.change);
         if write.change == Change::Deleted {
             self.observed.pod_gone(&pod);
-            self.held.remove(&pod.uid().unwrap_or_default());
         } else {
             self.observed.pod(&pod);
-            self.hold(&pod);
         }
+        let shown = Shown::of(&pod, write.change);
+        self.gangs.pod(&shown, &self.groups, at.now);
+        wrong.extend(self.queues.pod(&shown, &self.groups, at));
+        let known = Known { groups: &self.groups, gangs: &self.gangs, queues: &self.queues };
+        wrong.extend(self.victims.pod(&shown, known, at));
+        wrong
     }
 
-    /// Counts what a pod holds, and compares with the limits of its queue when it comes (S5).
-    fn hold(&mut self, pod: &Pod) {
-        let uid = pod.uid().unwrap_or_default();
-        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-        // What is leaving is no longer its queue's, though still its node's.
-        let is_leaving = pod.metadata.deletion_timestamp.is_some();
-        if is_leaving || matches!(phase, Some("Succeeded" | "Failed")) {
-            self.held.remove(&uid);
-            return;
-        }
-        let Some(spec) = pod.spec.as_ref().filter(|spec| spec.node_name.is_some()) else { return };
-        let group = pod.annotations().get("pod-group-name");
-        let name = group.map(|group| format!("{}/{group}", pod.namespace().unwrap_or_default()));
-        let Some(queue) = name.and_then(|name| self.queues.get(&name).cloned()) else { return };
-        let of = |container: &Container| {
-            let limits = container.resources.as_ref()?.limits.as_ref()?;
-            limits.get(GPU)?.0.parse::<i64>().ok()
-        };
-        let share = mixed::hundredths_of(pod.annotations());
-        let whole = spec.containers.iter().filter_map(of).sum::<i64>();
-        let milli = 1000 * whole + 10 * share.unwrap_or_default();
-        if self.held.insert(uid, (milli, queue.clone())).is_some() {
-            return;
-        }
-        let mut next = Some(queue);
-        while let Some(queue) = &next {
-            let Some((limit, parent)) = self.limits.get(queue) else { break };
-            let of_queue = self.held.values().filter(|(_, of)| self.is_within(of, queue));
-            let sum: i64 = of_queue.map(|(milli, _)| milli).sum();
-            if limit.is_some_and(|limit| sum > limit) {
-                let pod = pod.name_any();
-                self.findings
-                    .push(format!("{queue} has {sum} milli of GPUs of {limit:?} after {pod}"));
-            }
-            next.clone_from(parent);
-        }
-    }
-
-    /// Tells whether a queue is another one or below it.
-    fn is_within(&self, queue: &str, above: &str) -> bool {
-        let mut next = Some(queue);
-        while let Some(name) = next {
-            if name == above {
-                return true;
-            }
-            next = self.limits.get(name).and_then(|(_, parent)| parent.as_deref());
-        }
-        false
-    }
-
-    fn group(&mut self, write: &Write<'_>) {
+    fn group(&mut self, write: &Write<'_>, now: Instant) {
         let Some(group) = read::<PodGroup>(write.object) else { return };
         let name = format!("{}/{}", group.namespace().unwrap_or_default(), group.name_any());
         if write.change == Change::Deleted {
-            self.minimums.remove(&name);
-            self.queues.remove(&name);
+            self.groups.remove(&name);
             return;
         }
-        let minimum = group.spec.min_member.unwrap_or(1);
-        self.minimums.insert(name.clone(), usize::try_from(minimum).unwrap_or_default());
         self.findings.extend(self.told.noted(&group));
+        let known = Group::of(&group);
+        self.queues.group(&name, &known, now);
         self.told.group(&name, group.spec.priority_class_name);
-        self.queues.insert(name, group.spec.queue.unwrap_or_default());
+        self.groups.insert(name, known);
     }
 
-    fn queue(&mut self, write: &Write<'_>) {
-        let Some(queue) = read::<Queue>(write.object) else { return };
-        self.told.queue(&queue.name_any(), write.object);
-        let limit = write.object["spec"]["resources"]["gpu"]["limit"].as_i64();
-        let milli = limit.filter(|limit| *limit >= 0).map(|limit| limit * 1000);
-        self.limits.insert(queue.name_any(), (milli, queue.spec.parent_queue));
+    fn queue(&mut self, write: &Write<'_>, now: Instant) {
+        let name = write.object["metadata"]["name"].as_str().unwrap_or_default();
+        self.told.queue(name, write.object);
+        if write.change != Change::Deleted {
+            self.queues.queue(name, &write.object["spec"], now);
+        }
     }
 
     /// Notes that nobody comes any more, and nothing goes wrong.
     pub(super) fn stand_still(&mut self) {
+        self.calm.get_or_insert_with(Instant::now);
         self.told.stand_still();
     }
 
     /// Looks at what has to be right once nothing happens any more.
     pub(super) fn at_rest(&mut self) {
-        let minimum = |group: &str| self.minimums.get(group).copied().unwrap_or(1);
+        let minimum = |group: &str| self.groups.get(group).map_or(1, |group| group.minimum);
         let told = self.told.at_rest(minimum);
         self.findings.extend(told.into_iter().map(|text| format!("at rest: {text}")));
     }
@@ -252,7 +234,7 @@ impl Judge {
 
     /// Tells whether nothing runs, and nothing of a kind that comes to rest was written for so long.
     pub(super) fn is_at_rest(&self, silence: Duration) -> bool {
-        self.held.is_empty() && self.last.0.elapsed() >= silence
+        self.queues.is_empty() && self.last.0.elapsed() >= silence
     }
 
     /// The last write of a kind that comes to rest.

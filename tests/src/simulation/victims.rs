@@ -1,0 +1,162 @@
+//! Promises about evictions for others: who may take from whom, and when (S6).
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::Duration,
+};
+
+use kai_api::names::condition;
+use tokio::time::Instant;
+
+use super::{
+    gangs::Gangs,
+    queue_tree::QueueTree,
+    recent::Moment,
+    shown::{Groups, Life, Shown},
+};
+
+/// Evictions of a group for another one within this time are of one plan.
+const AT_ONCE: Duration = Duration::from_secs(30);
+/// The longest time from the plan that starts a group until its first pod is bound.
+const BIND_MAX: Duration = Duration::from_mins(1);
+
+/// All that is known when an eviction is judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    pub(super) groups: &'a Groups,
+    pub(super) gangs: &'a Gangs,
+    pub(super) queues: &'a QueueTree,
+}
+
+/// Pods that were told that they go for others.
+#[derive(Debug, Default)]
+pub(super) struct Victims {
+    /// What each was told, by UID.
+    told: BTreeMap<String, String>,
+    /// Evictions of late: when, of which group, for which.
+    lately: VecDeque<(Instant, String, String)>,
+    /// Groups that ask for GPUs.
+    ask: BTreeSet<String>,
+}
+
+/// An eviction of a pod of one group for another group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Eviction<'a> {
+    action: Action,
+    of: &'a str,
+    by: &'a str,
+}
+
+/// Action that evicts for a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Preempt,
+    Reclaim,
+}
+
+impl Victims {
+    /// Takes a pod in; says what is wrong about its eviction where it was told of it just now.
+    pub(super) fn pod(&mut self, shown: &Shown<'_>, known: Known<'_>, at: Moment) -> Vec<String> {
+        if shown.life == Life::Gone {
+            self.told.remove(&shown.uid);
+            return Vec::new();
+        }
+        let Some(of) = &shown.group else { return Vec::new() };
+        if shown.gpu_milli > 0 && !self.ask.contains(of) {
+            self.ask.insert(of.clone());
+        }
+        let Some(message) = message(shown) else { return Vec::new() };
+        if self.told.get(&shown.uid).is_some_and(|before| before == message) {
+            return Vec::new();
+        }
+        self.told.insert(shown.uid.clone(), message.to_owned());
+        let Some((action, by)) = read(message) else { return Vec::new() };
+        let is_past =
+            |(when, ..): &(Instant, String, String)| at.now.duration_since(*when) > AT_ONCE;
+        while self.lately.front().is_some_and(is_past) {
+            self.lately.pop_front();
+        }
+        self.lately.push_back((at.now, of.clone(), by.to_owned()));
+        let eviction = Eviction { action, of, by };
+        let wrong = [
+            forbidden(eviction, known),
+            self.too_early(eviction, known, at),
+            self.from_its_own(eviction, known, at),
+        ];
+        let (name, for_whom) = (&shown.name, by);
+        let wrong = wrong.into_iter().flatten();
+        wrong.map(|wrong| format!("{name} was evicted for {for_whom}: {wrong}")).collect()
+    }
+
+    /// Work within its minimum runtime, of which less is left than it needs. Only while nothing goes wrong: a scheduler's
+    /// clock may be wrong by an hour. Source: docs/behaviour.md 4.6.
+    fn too_early(&self, eviction: Eviction<'_>, known: Known<'_>, at: Moment) -> Option<String> {
+        let (of, by) = (known.groups.get(eviction.of)?, known.groups.get(eviction.by)?);
+        let runtime = match eviction.action {
+            Action::Preempt => known.queues.preempt_min_runtime(&of.queue),
+            Action::Reclaim => known.queues.reclaim_min_runtime(&of.queue, &by.queue),
+        }?;
+        let started = known.gangs.started(eviction.of).filter(|start| at.was_calm_at(*start))?;
+        let ran = at.now.duration_since(started);
+        if ran + BIND_MAX >= runtime || known.queues.has_moved_since(at.since) {
+            return None;
+        }
+        let is_same =
+            |(_, of, by): &&(Instant, String, String)| of == eviction.of && by == eviction.by;
+        let lost = self.lately.iter().filter(is_same).count();
+        let since = at.now.checked_sub(AT_ONCE).unwrap_or(at.now);
+        let left = known.gangs.most_since(eviction.of, since).saturating_sub(lost);
+        let (ran, runtime) = (ran.as_secs(), runtime.as_secs());
+        (left < of.minimum).then(|| format!("it ran for {ran} s and has {runtime} s"))
+    }
+
+    /// A reclaim from a queue that has no more than is its own, even if all that waits in it counted. Whoever reclaims
+    /// without asking for GPUs takes from any queue whose pods find another place. Source: docs/behaviour.md 4.3.
+    fn from_its_own(&self, eviction: Eviction<'_>, known: Known<'_>, at: Moment) -> Option<String> {
+        let (of, by) = (known.groups.get(eviction.of)?, known.groups.get(eviction.by)?);
+        let is_reclaim = eviction.action == Action::Reclaim && self.ask.contains(eviction.by);
+        if !is_reclaim || known.queues.has_moved_since(at.since) {
+            return None;
+        }
+        let queue = known.queues.levelled(&of.queue, &by.queue);
+        let (most, own) = known.queues.most_and_own(queue, at.since)?;
+        (most < own).then(|| format!("{queue} has {most} milli of GPUs of {own} of its own"))
+    }
+}
+
+/// A preemption of another queue or of work that is not below, or a reclaim within a queue.
+fn forbidden(eviction: Eviction<'_>, known: Known<'_>) -> Option<String> {
+    let (of, by) = (known.groups.get(eviction.of)?, known.groups.get(eviction.by)?);
+    let is_one_queue = of.queue == by.queue;
+    match eviction.action {
+        Action::Preempt if !is_one_queue => Some(format!("{} is not {}", of.queue, by.queue)),
+        Action::Preempt if of.priority >= by.priority => {
+            Some(format!("its priority {} is not below {}", of.priority, by.priority))
+        }
+        Action::Reclaim if is_one_queue => Some(format!("both are of {}", of.queue)),
+        Action::Preempt | Action::Reclaim => None,
+    }
+}
+
+/// The words in which a pod is told that its scheduler evicts it.
+fn message<'a>(shown: &Shown<'a>) -> Option<&'a str> {
+    let conditions = shown.pod.status.as_ref()?.conditions.as_ref()?;
+    let told = conditions.iter().find(|one| {
+        one.type_ == condition::DISRUPTION_TARGET
+            && one.reason.as_deref() == Some("PreemptionByScheduler")
+    });
+    told?.message.as_deref()
+}
+
+/// The action, and the group for which it is. Source: docs/behaviour.md 4.8.
+fn read(message: &str) -> Option<(Action, &str)> {
+    let (_, what) = message.lines().next()?.split_once(" was preempted by ")?;
+    if let Some(by) = what.strip_prefix("higher priority workload ") {
+        return Some((Action::Preempt, by));
+    }
+    let by = what.strip_prefix("workload ")?;
+    Some((Action::Reclaim, by.strip_suffix('.').unwrap_or(by)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+use k8s_openapi::api::core::v1::Pod;
+use kai_sandbox::server::Change;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::simulation::shown::Group;
+
+/// Queues `a` and `b` with a quota of 4 GPUs, whose work runs for 2 minutes at least.
+fn queues(now: Instant) -> QueueTree {
+    let mut queues = QueueTree::default();
+    for name in ["a", "b"] {
+        let spec = json!({
+            "reclaimMinRuntime": "2m", "preemptMinRuntime": "3m",
+            "resources": {"gpu": {"quota": 4, "limit": -1}},
+        });
+        queues.queue(name, &spec, now);
+    }
+    queues
+}
+
+/// Groups of two pods, named by queue and priority.
+fn groups() -> Groups {
+    let group = |queue: &str, priority: i32| {
+        let group = Group { queue: queue.to_owned(), minimum: 2, priority, is_protected: false };
+        (format!("d/{queue}-{priority}"), group)
+    };
+    [group("a", 50), group("a", 75), group("b", 50)].into()
+}
+
+fn pod(name: &str, group: &str, gpus: u32, status: &Value) -> Pod {
+    serde_json::from_value(json!({
+        "metadata": {"name": name, "uid": name, "namespace": "d", "annotations": {"pod-group-name": group}},
+        "spec": {"nodeName": "n", "containers": [
+            {"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus.to_string()}}},
+        ]},
+        "status": status,
+    }))
+    .expect("it is a pod")
+}
+
+/// Runs so many pods of `a-50` with as many GPUs each, and a pod of each other group; says after so many seconds to the first
+/// ones that they go.
+fn check(pods: &[(u32, u64)], told: &str, expect: &[&str]) {
+    let start = Instant::now();
+    let (groups, mut queues, mut gangs) = (groups(), queues(start), Gangs::default());
+    let mut victims = Victims::default();
+    let mut found = Vec::new();
+    let mut take = |pod: &Pod, second: u64| {
+        let now = start + Duration::from_secs(second);
+        let since = now.checked_sub(Duration::from_secs(10)).unwrap_or(now);
+        let at = Moment { now, since, calm: Some(start) };
+        let shown = Shown::of(pod, Change::Modified);
+        gangs.pod(&shown, &groups, now);
+        found.extend(queues.pod(&shown, &groups, at));
+        let known = Known { groups: &groups, gangs: &gangs, queues: &queues };
+        found.extend(victims.pod(&shown, known, at));
+    };
+    take(&pod("high", "a-75", 1, &Value::Null), 0);
+    take(&pod("other", "b-50", 1, &Value::Null), 0);
+    for (index, (gpus, _)) in pods.iter().enumerate() {
+        take(&pod(&format!("pod-{index}"), "a-50", *gpus, &Value::Null), 1);
+    }
+    let status = json!({"conditions": [{
+        "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": told,
+    }]});
+    for (index, (gpus, second)) in pods.iter().enumerate().filter(|(_, (_, second))| *second > 0) {
+        take(&pod(&format!("pod-{index}"), "a-50", *gpus, &status), *second);
+    }
+    assert_eq!(found, expect, "{told} after {pods:?}");
+}
+
+const RECLAIMED: &str = "Pod d/x was preempted by workload d/b-50.\na uses ..\nb uses ..";
+const PREEMPTED: &str = "Pod d/x was preempted by higher priority workload d/a-75";
+
+#[test]
+fn work_is_kept_for_its_minimum_runtime() {
+    check(&[(4, 200), (4, 200)], RECLAIMED, &[]);
+    check(&[(4, 300), (4, 300)], PREEMPTED, &[]);
+    let early = "was evicted for d/b-50: it ran for 29 s and has 120 s";
+    check(&[(4, 30), (4, 0)], RECLAIMED, &[&format!("pod-0 {early}")]);
+    check(&[(4, 30), (4, 0), (4, 0)], RECLAIMED, &[]);
+    check(&[(4, 30), (4, 30), (4, 0)], RECLAIMED, &[&format!("pod-1 {early}")]);
+    let early = "pod-0 was evicted for d/a-75: it ran for 99 s and has 180 s";
+    check(&[(4, 100), (4, 0)], PREEMPTED, &[early]);
+}
+
+#[test]
+fn what_a_queue_is_entitled_to_is_not_taken() {
+    let own = "pod-0 was evicted for d/b-50: a has 3000 milli of GPUs of 4000 of its own";
+    check(&[(1, 200), (1, 0)], RECLAIMED, &[own]);
+    check(&[(2, 200), (1, 0)], RECLAIMED, &[]);
+}
+
+#[test]
+fn a_preemption_stays_in_its_queue_and_a_reclaim_does_not() {
+    let told = "Pod d/x was preempted by higher priority workload d/b-50";
+    let expect = ["pod-0 was evicted for d/b-50: a is not b"];
+    check(&[(4, 300), (4, 0)], told, &expect);
+    let told = "Pod d/x was preempted by higher priority workload d/a-50";
+    let expect = "pod-0 was evicted for d/a-50: its priority 50 is not below 50";
+    check(&[(4, 300), (4, 0)], told, &[expect]);
+    let told = "Pod d/x was preempted by workload d/a-75.\n";
+    check(&[(4, 300), (4, 0)], told, &["pod-0 was evicted for d/a-75: both are of a"]);
+    let told = "Pod d/x was preempted and rescheduled due to bin packing";
+    check(&[(4, 30), (4, 30)], told, &[]);
+}
