@@ -12,6 +12,7 @@
 mod admission;
 mod conduct;
 mod definitions;
+mod devices;
 mod fault;
 mod gangs;
 mod haste;

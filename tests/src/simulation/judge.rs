@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kai_api::{names::resource::NVIDIA_GPU, pod_group::PodGroup};
 use kai_sandbox::server::{Change, Write};
 use kube::ResourceExt;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
+    devices::Devices,
     gangs::Gangs,
     promises::Told,
     queue_tree::QueueTree,
@@ -52,6 +53,7 @@ pub(super) struct Judge {
     queues: QueueTree,
     gangs: Gangs,
     victims: Victims,
+    devices: Devices,
     /// Since when nothing goes wrong.
     calm: Option<Instant>,
     told: Told,
@@ -79,6 +81,7 @@ impl Judge {
             queues: QueueTree::default(),
             gangs: Gangs::default(),
             victims: Victims::default(),
+            devices: Devices::default(),
             calm: (!has_faults).then_some(began),
             told: Told::default(),
             last: (began, String::from("nothing")),
@@ -125,6 +128,7 @@ impl Judge {
             }
             "nodes" => self.told.node_gone(name.as_str().unwrap_or_default()),
             "pods" => return self.pod(write, at),
+            "configmaps" => self.config_map(write),
             "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
             "podgroups" => self.group(write, at.now),
             "queues" => self.queue(write, at.now),
@@ -171,11 +175,21 @@ impl Judge {
             self.observed.pod(&pod);
         }
         let shown = Shown::of(&pod, write.change);
+        wrong.extend(self.devices.pod(&shown, at));
         self.gangs.pod(&shown, &self.groups, at.now);
         wrong.extend(self.queues.pod(&shown, &self.groups, at));
         let known = Known { groups: &self.groups, gangs: &self.gangs, queues: &self.queues };
         wrong.extend(self.victims.pod(&shown, known, at));
         wrong
+    }
+
+    fn config_map(&mut self, write: &Write<'_>) {
+        let Some(map) = read::<ConfigMap>(write.object) else { return };
+        if write.change == Change::Deleted {
+            self.devices.config_map_gone(&map);
+        } else {
+            self.devices.config_map(&map);
+        }
     }
 
     fn group(&mut self, write: &Write<'_>, now: Instant) {
