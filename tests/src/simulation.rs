@@ -24,6 +24,7 @@ mod mixed;
 mod neighbours;
 mod node_faults;
 mod parts;
+mod places;
 mod promises;
 mod queue_tree;
 mod recent;

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use super::{
     devices::Devices,
     gangs::Gangs,
+    places::Places,
     promises::Told,
     queue_tree::QueueTree,
     recent::Moment,
@@ -53,6 +54,7 @@ pub(super) struct Judge {
     queues: QueueTree,
     gangs: Gangs,
     victims: Victims,
+    places: Places,
     devices: Devices,
     /// Since when nothing goes wrong.
     calm: Option<Instant>,
@@ -81,6 +83,7 @@ impl Judge {
             queues: QueueTree::default(),
             gangs: Gangs::default(),
             victims: Victims::default(),
+            places: Places::default(),
             devices: Devices::default(),
             calm: (!has_faults).then_some(began),
             told: Told::default(),
@@ -123,10 +126,15 @@ impl Judge {
             "nodes" if write.change != Change::Deleted => {
                 if let Some(node) = read::<Node>(write.object) {
                     self.told.node(&node);
+                    self.places.node(&node, at.now);
                     self.shown.push((at.now, node));
                 }
             }
-            "nodes" => self.told.node_gone(name.as_str().unwrap_or_default()),
+            "nodes" => {
+                let name = name.as_str().unwrap_or_default();
+                self.told.node_gone(name);
+                self.places.node_gone(name, at.now);
+            }
             "pods" => return self.pod(write, at),
             "configmaps" => self.config_map(write),
             "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
@@ -175,6 +183,7 @@ impl Judge {
             self.observed.pod(&pod);
         }
         let shown = Shown::of(&pod, write.change);
+        wrong.extend(self.places.pod(&shown, at));
         wrong.extend(self.devices.pod(&shown, at));
         self.gangs.pod(&shown, &self.groups, at.now);
         wrong.extend(self.queues.pod(&shown, &self.groups, at));
