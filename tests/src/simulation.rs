@@ -9,6 +9,7 @@
 //!
 //! All that happens follows from the seed: two runs of one seed write the same objects at the same moments, to the byte.
 
+mod accounts;
 mod admission;
 mod conduct;
 mod definitions;

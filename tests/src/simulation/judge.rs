@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
+    accounts::Accounts,
     devices::Devices,
     gangs::Gangs,
     places::Places,
@@ -56,6 +57,7 @@ pub(super) struct Judge {
     victims: Victims,
     places: Places,
     devices: Devices,
+    accounts: Accounts,
     /// Since when nothing goes wrong.
     calm: Option<Instant>,
     told: Told,
@@ -85,6 +87,7 @@ impl Judge {
             victims: Victims::default(),
             places: Places::default(),
             devices: Devices::default(),
+            accounts: Accounts::default(),
             calm: (!has_faults).then_some(began),
             told: Told::default(),
             last: (began, String::from("nothing")),
@@ -115,6 +118,7 @@ impl Judge {
         let at = self.moment(now);
         let mut wrong = self.take(write, at);
         wrong.extend(self.gangs.pass(&self.groups, at));
+        wrong.extend(self.accounts.pass(at));
         let found = self.observed.findings[before..].iter().chain(&wrong);
         self.findings.extend(found.map(|text| format!("at {millis} ms: {text}")));
     }
@@ -187,6 +191,7 @@ impl Judge {
         wrong.extend(self.devices.pod(&shown, at));
         self.gangs.pod(&shown, &self.groups, at.now);
         wrong.extend(self.queues.pod(&shown, &self.groups, at));
+        self.accounts.pod(&shown, &self.groups);
         let known = Known { groups: &self.groups, gangs: &self.gangs, queues: &self.queues };
         wrong.extend(self.victims.pod(&shown, known, at));
         wrong
@@ -206,21 +211,27 @@ impl Judge {
         let name = format!("{}/{}", group.namespace().unwrap_or_default(), group.name_any());
         if write.change == Change::Deleted {
             self.groups.remove(&name);
+            self.accounts.group(&name, &self.groups);
             return;
         }
         self.findings.extend(self.told.noted(&group));
         let known = Group::of(&group);
         self.queues.group(&name, &known, now);
         self.told.group(&name, group.spec.priority_class_name);
-        self.groups.insert(name, known);
+        if self.groups.insert(name.clone(), known).is_none() {
+            self.accounts.group(&name, &self.groups);
+        }
     }
 
     fn queue(&mut self, write: &Write<'_>, now: Instant) {
         let name = write.object["metadata"]["name"].as_str().unwrap_or_default();
         self.told.queue(name, write.object);
-        if write.change != Change::Deleted {
-            self.queues.queue(name, &write.object["spec"], now);
+        if write.change == Change::Deleted {
+            self.accounts.queue_gone(name);
+            return;
         }
+        self.queues.queue(name, &write.object["spec"], now);
+        self.accounts.queue(name, write.object, &self.groups);
     }
 
     /// Notes that nobody comes any more, and nothing goes wrong.
@@ -233,7 +244,8 @@ impl Judge {
     pub(super) fn at_rest(&mut self) {
         let minimum = |group: &str| self.groups.get(group).map_or(1, |group| group.minimum);
         let told = self.told.at_rest(minimum);
-        self.findings.extend(told.into_iter().map(|text| format!("at rest: {text}")));
+        let wrong = told.into_iter().chain(self.accounts.at_rest());
+        self.findings.extend(wrong.map(|text| format!("at rest: {text}")));
     }
 
     /// Has what a restart writes no longer count.
