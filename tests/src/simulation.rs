@@ -12,6 +12,7 @@
 mod accounts;
 mod admission;
 mod conduct;
+mod crowd;
 mod definitions;
 mod devices;
 mod fault;
@@ -66,6 +67,7 @@ const RUNS_WITHIN: u32 = 10;
 
 /// Size and length of a simulation.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a load or a kind of faults of its own")]
 pub struct Settings {
     /// Decides all that is drawn.
     pub seed: u64,
@@ -85,6 +87,8 @@ pub struct Settings {
     pub only: Option<Vec<Happened>>,
     /// True if Jobs are of more kinds: elastic, apart, together, with volumes.
     pub is_mixed: bool,
+    /// True if more work comes than there is room for, and administrators change queues.
+    pub is_crowded: bool,
     /// True if two schedulers of one name run, whose clocks are apart, and answers come late for minutes.
     pub has_two_leaders: bool,
     /// File in which each write becomes a line.

@@ -25,6 +25,7 @@ fn settings(seed: u64, has_faults: bool) -> Settings {
         one_fault_in: 1,
         only: None,
         is_mixed: false,
+        is_crowded: false,
         has_two_leaders: false,
         trace: None,
     }
@@ -77,6 +78,8 @@ const SEEDS: std::ops::Range<u64> = 100..400;
 const TWO_LEADERS_IN: u64 = 10;
 /// One in so many of them has Jobs of more kinds.
 const MIXED_IN: u64 = 2;
+/// One in so many of them has more work than there is room for, and queues that change.
+const CROWDED_IN: u64 = 3;
 
 #[test]
 fn no_seed_breaks_a_promise() {
@@ -90,8 +93,10 @@ fn no_seed_breaks_a_promise() {
             let has_two_leaders = seed.is_multiple_of(TWO_LEADERS_IN);
             let length = Duration::from_mins(if has_two_leaders { 12 } else { 6 });
             let is_mixed = seed.is_multiple_of(MIXED_IN);
-            let report =
-                run(Settings { length, is_mixed, has_two_leaders, ..settings(seed, true) });
+            let is_crowded = seed.is_multiple_of(CROWDED_IN);
+            let settings = settings(seed, true);
+            let settings = Settings { length, is_mixed, is_crowded, has_two_leaders, ..settings };
+            let report = run(settings);
             let findings = match report {
                 Ok(report) => report.findings,
                 Err(error) => vec![format!("{error:#}")],
@@ -106,6 +111,17 @@ fn no_seed_breaks_a_promise() {
         }
     });
     assert_eq!(found.into_inner().expect("no thread panics"), [""; 0]);
+}
+
+/// Where nothing goes wrong all is judged most strictly: gangs in part, minimum runtimes, reservations, what queues say.
+#[test]
+fn a_crowd_without_faults_breaks_no_promise() {
+    for seed in 10..20 {
+        let settings = Settings { is_mixed: true, is_crowded: true, ..settings(seed, false) };
+        let report = simulate(settings);
+        assert_eq!(report.findings, [""; 0], "seed {seed}");
+        assert!(report.binds > 5, "{report:?}");
+    }
 }
 
 /// Both bind, by turns, although one's clock is half a minute ahead and answers come 20 s late for minutes.

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for package in PACKAGES {
             found.extend(round(package, seed, arguments.cases)?);
         }
-        found.extend(simulate(seed, rounds % 2 == 1)?);
+        found.extend(simulate(seed, rounds % 2 == 1, rounds % 3 == 1)?);
         rounds += 1;
     }
     say(&format!("{rounds} rounds of {} cases: {} failed", arguments.cases, found.len()));
@@ -102,15 +102,16 @@ fn round(package: &str, seed: u64, cases: u32) -> Result<Option<String>> {
 }
 
 /// Simulates clusters with faults; where one breaks a promise, the line that does it again.
-fn simulate(seed: u64, is_mixed: bool) -> Result<Option<String>> {
+fn simulate(seed: u64, is_mixed: bool, is_crowded: bool) -> Result<Option<String>> {
     // One of many: a number that people can type.
     let seed = (seed % 1_000_000_000).to_string();
     let words = ["run", "--release", "--locked", "--quiet", "--bin", "simulate", "--"];
     let clusters = ["--seed", &seed, "--seeds", SIMULATIONS, "--nodes", "4", "--pods", "60"];
-    let keep = ["--keep", "tests/simulations", "--mixed"];
-    // Every second round has Jobs of more kinds.
-    let keep = &keep[..if is_mixed { 3 } else { 2 }];
-    let words = [&words[..], &clusters, keep].concat();
+    let keep = ["--keep", "tests/simulations"];
+    // Every second round has Jobs of more kinds, every third more work than there is room for.
+    let mixed: &[&str] = if is_mixed { &["--mixed"] } else { &[] };
+    let crowded: &[&str] = if is_crowded { &["--crowded"] } else { &[] };
+    let words = [&words[..], &clusters, &keep, mixed, crowded].concat();
     let again = format!("cargo {}", words.join(" "));
     say(&format!("$ {again}"));
     let status = command(&cargo(), &words)

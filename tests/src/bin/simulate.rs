@@ -18,6 +18,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Simulate hours of a cluster, each seed a history of its own
 #[derive(Parser, Debug)]
 #[command(name = "simulate")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct Arguments {
     /// Hours of each history
     #[arg(long, default_value = "1", value_parser = hours)]
@@ -46,6 +47,9 @@ struct Arguments {
     /// Jobs are of more kinds: elastic, apart, together, with volumes
     #[arg(long)]
     mixed: bool,
+    /// More work comes than there is room for, and administrators change queues
+    #[arg(long)]
+    crowded: bool,
     /// Nothing goes wrong
     #[arg(long)]
     without_faults: bool,
@@ -96,6 +100,7 @@ fn main() -> Result<()> {
             has_faults: !arguments.without_faults,
             only: None,
             is_mixed: arguments.mixed,
+            is_crowded: arguments.crowded,
             has_two_leaders: arguments.two_leaders,
             trace: arguments.trace.clone(),
         };

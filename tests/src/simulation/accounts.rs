@@ -207,10 +207,11 @@ fn amounts(pod: &Pod) -> (Amounts, Amounts) {
         containers.filter_map(|container| of(container, resource)).sum::<i64>()
     });
     let mut allocated = requested;
-    let share = 10 * mixed::hundredths_of(pod.annotations()).unwrap_or_default();
+    let devices = mixed::devices_of(pod.annotations());
+    let share = 10 * mixed::hundredths_of(pod.annotations()).unwrap_or_default() * devices;
     allocated[1] += share;
     match pod.annotations().get(annotation::GPU_MEMORY) {
-        Some(mib) => requested[2] += milli(mib),
+        Some(mib) => requested[2] += milli(mib) * devices,
         None => requested[1] += share,
     }
     (requested, allocated)

@@ -227,6 +227,7 @@ impl Judge {
         let name = write.object["metadata"]["name"].as_str().unwrap_or_default();
         self.told.queue(name, write.object);
         if write.change == Change::Deleted {
+            self.queues.queue_gone(name, now);
             self.accounts.queue_gone(name);
             return;
         }

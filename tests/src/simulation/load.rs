@@ -21,6 +21,7 @@ use tokio::time::sleep;
 
 use super::{
     Settings,
+    crowd::{self, Crowd},
     mixed::{self, Size},
 };
 
@@ -53,6 +54,8 @@ pub(super) struct Users {
     pods: u64,
     run: Duration,
     is_mixed: bool,
+    /// Where more comes than there is room for.
+    crowd: Option<Crowd>,
     jobs: u64,
     /// Jobs for which an empty cluster has room.
     fitting: BTreeSet<String>,
@@ -63,9 +66,11 @@ pub(super) struct Users {
 impl Users {
     /// Users of `client` who do what `draw` says.
     pub(super) fn new(client: Client, draw: Seed, settings: &Settings) -> Self {
+        let gpus = u64::from(settings.nodes * GPUS_OF_NODE);
         Self {
             client,
             draw,
+            crowd: settings.is_crowded.then(|| Crowd::new(gpus)),
             nodes: settings.nodes,
             pods: settings.pods,
             run: settings.run,
@@ -81,6 +86,9 @@ impl Users {
         if self.is_mixed {
             mixed::prepare(&self.client).await?;
         }
+        if self.crowd.is_some() {
+            Crowd::prepare(&self.client).await?;
+        }
         let api = self.queues();
         let uppers = (0..QUEUES / QUEUES_OF_UPPER).map(|number| {
             let quota = self.quota() * u64::from(QUEUES_OF_UPPER);
@@ -92,7 +100,8 @@ impl Users {
             let limit = if number == 0 { limit } else { -1 };
             (format!("team-{number}"), Some(upper), self.quota(), limit)
         });
-        for (number, (name, upper, quota, limit)) in (0..).zip(uppers.chain(leaves)) {
+        let queues: Vec<_> = (0..).zip(uppers.chain(leaves)).collect();
+        for (number, (name, upper, quota, limit)) in queues {
             let none = json!({"quota": -1, "limit": -1, "overQuotaWeight": 1});
             let mut queue = json!({
                 "apiVersion": "scheduling.run.ai/v2",
@@ -105,6 +114,9 @@ impl Users {
             });
             if self.is_mixed {
                 mixed::let_run(&mut queue["spec"], number);
+            }
+            if let Some(crowd) = &mut self.crowd {
+                crowd.narrow(&mut queue);
             }
             api.create(&PostParams::default(), &serde_json::from_value(queue)?).await?;
         }
@@ -160,15 +172,28 @@ impl Users {
             7 => self.evict().await,
             8 => self.divide().await,
             9 => self.note().await,
-            OTHER_MOVES.. => self.submit().await,
+            OTHER_MOVES.. => {
+                if self.crowd.is_some() && self.draw.one_in(crowd::CHANGE_IN) {
+                    return self.change_a_queue().await;
+                }
+                self.submit().await
+            }
         }
+    }
+
+    /// Has an administrator change a queue, where there are such.
+    async fn change_a_queue(&mut self) -> Result<()> {
+        let queues = self.queues();
+        let Some(crowd) = &mut self.crowd else { return Ok(()) };
+        crowd.change(&queues, &mut self.draw).await
     }
 
     /// Draws whether a Job asks for GPUs: if all did, those of many pods would wait ever longer.
     fn wants_gpus(&mut self) -> bool {
         let pods = u64::try_from(GPUS_OF_POD.len()).unwrap_or(1) * self.all_gpus();
         let wanted = self.pods * GPUS_OF_POD.iter().sum::<u64>();
-        self.draw.below(100 * wanted.max(1)) < DEMAND_PERCENT * pods
+        let percent = if self.crowd.is_some() { crowd::DEMAND_PERCENT } else { DEMAND_PERCENT };
+        self.draw.below(100 * wanted.max(1)) < percent * pods
     }
 
     fn all_gpus(&self) -> u64 {
@@ -216,6 +241,20 @@ impl Users {
         Api::default_namespaced(self.client.clone())
     }
 
+    /// GPUs that a Job of a class and of the leaf queue of a number may have in an empty cluster.
+    fn most(&self, class: &str, queue: u64) -> u64 {
+        let is_for_good = class != "train";
+        let most = match queue {
+            // Nobody takes more for good than it is entitled to.
+            _ if is_for_good => self.quota(),
+            0 => self.limit(),
+            _ => u64::MAX,
+        };
+        let upper = format!("upper-{}", queue / u64::from(QUEUES_OF_UPPER));
+        let of_upper = self.crowd.as_ref().map(|crowd| crowd.most_of(&upper, is_for_good));
+        of_upper.map_or(most, |of_upper| most.min(of_upper))
+    }
+
     async fn submit(&mut self) -> Result<()> {
         let number = self.jobs;
         self.jobs += 1;
@@ -224,12 +263,7 @@ impl Users {
         let queue = self.draw.below(u64::from(QUEUES));
         let seconds = 1 + self.draw.below(2 * self.run_seconds());
         let class = *self.draw.pick(&["train", "train", "build", "inference"]);
-        let most = match (class, queue) {
-            ("train", 0) => self.limit(),
-            ("train", _) => u64::MAX,
-            // Nobody takes more for good than it is entitled to.
-            _ => self.quota(),
-        };
+        let most = self.most(class, queue);
         let of_node = u64::from(GPUS_OF_NODE).checked_div(gpus);
         let room = of_node.map_or(u64::MAX, |pods| u64::from(self.nodes) * pods);
         if pods * gpus <= most && pods <= room {
@@ -264,7 +298,8 @@ impl Users {
             job["spec"]["template"]["spec"]["containers"][0]["resources"] =
                 json!({"requests": {"cpu": "1"}});
         }
-        if gpus == 1 && self.draw.one_in(SHARED_IN) {
+        let shared_in = if self.crowd.is_some() { crowd::SHARED_IN } else { SHARED_IN };
+        if gpus == 1 && self.draw.one_in(shared_in) {
             let template = &mut job["spec"]["template"];
             let share = *self.draw.pick(&["0.25", "0.5", "0.75"]);
             template["metadata"]["annotations"]["gpu-fraction"] = json!(share);
@@ -275,15 +310,24 @@ impl Users {
             job["spec"]["template"]["spec"]["nodeSelector"] =
                 json!({"kubernetes.io/hostname": node});
         }
-        if self.is_mixed {
-            let (nodes, gpus_of_node) = (u64::from(self.nodes), u64::from(GPUS_OF_NODE));
-            let size = Size { pods, gpus, nodes, gpus_of_node };
-            if !mixed::mix(&mut job, &mut self.draw, size) {
-                self.fitting.remove(&format!("job-{number}"));
-            }
+        let (nodes, gpus_of_node) = (u64::from(self.nodes), u64::from(GPUS_OF_NODE));
+        if !self.mix(&mut job, Size { pods, gpus, nodes, gpus_of_node }, most) {
+            self.fitting.remove(&format!("job-{number}"));
         }
         self.jobs().create(&PostParams::default(), &serde_json::from_value(job)?).await?;
         Ok(())
+    }
+
+    /// Makes a Job one of more kinds, where there are such; tells whether an empty cluster has room for it then.
+    fn mix(&mut self, job: &mut serde_json::Value, mut size: Size, most: u64) -> bool {
+        let mut fits = true;
+        if self.crowd.is_some() {
+            (fits, size) = crowd::mix(job, &mut self.draw, size, most);
+        }
+        if self.is_mixed {
+            fits &= mixed::mix(job, &mut self.draw, size);
+        }
+        fits
     }
 
     /// Gives a queue another quota for a while, as an administrator does at the worst moment.
@@ -325,6 +369,10 @@ impl Users {
     pub(super) async fn settle(&mut self) -> Result<()> {
         for number in 0..QUEUES {
             self.set_quota(&format!("team-{number}"), self.quota()).await?;
+        }
+        let queues = self.queues();
+        if let Some(crowd) = &mut self.crowd {
+            crowd.settle(&queues).await?;
         }
         while !self.suspended.is_empty() {
             self.resume().await?;

@@ -45,7 +45,7 @@ pub(super) struct Size {
 
 impl Size {
     /// Tells whether so many nodes have room for all of it.
-    fn fits(self, nodes: u64) -> bool {
+    pub(super) fn fits(self, nodes: u64) -> bool {
         let of_node = self.gpus_of_node.checked_div(self.gpus);
         of_node.is_none_or(|pods| self.pods <= pods * nodes)
     }
@@ -93,11 +93,10 @@ pub(super) fn mix(job: &mut Value, draw: &mut Seed, size: Size) -> bool {
             json!([{"name": "scratch", "mountPath": "/scratch"}]);
     }
     if draw.one_in(APART_IN) {
-        template["spec"]["affinity"] = json!({"podAntiAffinity":
-        {"requiredDuringSchedulingIgnoredDuringExecution": [{
+        template["spec"]["affinity"]["podAntiAffinity"] = json!({"requiredDuringSchedulingIgnoredDuringExecution": [{
             "topologyKey": HOSTNAME,
             "labelSelector": {"matchLabels": {"batch.kubernetes.io/job-name": name}},
-        }]}});
+        }]});
         return size.pods <= size.nodes;
     }
     if !draw.one_in(TOGETHER_IN) {
@@ -114,6 +113,12 @@ pub(super) fn mix(job: &mut Value, draw: &mut Seed, size: Size) -> bool {
     annotations[annotation::TOPOLOGY] = json!(RACKS);
     annotations[level] = json!(label);
     is_preferred || size.fits(nodes.min(size.nodes))
+}
+
+/// The number of GPUs that a pod shares, where it shares some.
+pub(super) fn devices_of(annotations: &BTreeMap<String, String>) -> i64 {
+    let devices = annotations.get(annotation::GPU_FRACTION_DEVICES);
+    devices.and_then(|devices| devices.parse().ok()).unwrap_or(1)
 }
 
 /// Hundredths of each GPU that a pod shares.

@@ -62,7 +62,16 @@ struct Sums {
 }
 
 impl QueueTree {
-    /// Takes a queue in; one that is deleted stays as it was for what is on its account.
+    /// Notes that a queue is gone: what is on its account counts for none above it until it is there again.
+    pub(super) fn queue_gone(&mut self, name: &str, now: Instant) {
+        if let Some(row) = self.rows.get_mut(name) {
+            row.parent = None;
+        }
+        self.moved = Some(now);
+        self.recount(now);
+    }
+
+    /// Takes a queue in.
     pub(super) fn queue(&mut self, name: &str, spec: &Value, now: Instant) {
         let gpu = &spec["resources"]["gpu"];
         let (quota, limit) = (amount(&gpu["quota"]), amount(&gpu["limit"]));

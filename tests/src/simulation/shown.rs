@@ -96,7 +96,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Thousandths of GPUs that a pod asks for, whole ones or a share.
+/// Thousandths of GPUs that a pod asks for, whole ones or shares of some.
 fn gpu_milli(pod: &Pod) -> i64 {
     let of = |container: &Container| {
         let limits = container.resources.as_ref()?.limits.as_ref()?;
@@ -104,5 +104,7 @@ fn gpu_milli(pod: &Pod) -> i64 {
     };
     let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
     let whole: i64 = containers.filter_map(of).sum();
-    1000 * whole + 10 * mixed::hundredths_of(pod.annotations()).unwrap_or_default()
+    let (share, devices) =
+        (mixed::hundredths_of(pod.annotations()), mixed::devices_of(pod.annotations()));
+    1000 * whole + 10 * share.unwrap_or_default() * devices
 }

@@ -28,6 +28,9 @@ pub struct Kept {
     /// Jobs are of more kinds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mixed: bool,
+    /// More work comes than there is room for, and administrators change queues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub crowded: bool,
     /// All that goes wrong.
     pub faults: Vec<Happened>,
 }
@@ -45,6 +48,7 @@ impl Kept {
             one_fault_in: 1,
             only: Some(self.faults.clone()),
             is_mixed: self.mixed,
+            is_crowded: self.crowded,
             has_two_leaders: self.two_leaders,
             trace: None,
         }
@@ -66,6 +70,7 @@ pub fn shrink(settings: &Settings, report: &Report, mut runs: u32) -> Result<Kep
         run_seconds: settings.run.as_secs(),
         two_leaders: settings.has_two_leaders,
         mixed: settings.is_mixed,
+        crowded: settings.is_crowded,
         faults: report.faults.clone(),
     };
     let mut parts = 2;

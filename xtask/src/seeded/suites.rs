@@ -48,6 +48,9 @@ const SIMULATE: &str = "simulate";
 const CLUSTER: &[&str] = &["--hours", "0.35", "--nodes", "4", "--pods", "90"];
 /// One cluster in so many has two leaders whose clocks are apart.
 const TWO_LEADERS_IN: u64 = 3;
+/// One cluster in so many has Jobs of more kinds, and one more work than there is room for.
+const MIXED_IN: u64 = 2;
+const CROWDED_IN: u64 = 2;
 /// A suite that takes longer hangs.
 const TIME_MAX: Duration = Duration::from_mins(5);
 
@@ -161,6 +164,12 @@ impl Suites {
             run.args(["--seed", &seed.to_string()]).args(CLUSTER).current_dir(root());
             if seed.is_multiple_of(TWO_LEADERS_IN) {
                 run.arg("--two-leaders");
+            }
+            if seed.is_multiple_of(MIXED_IN) {
+                run.arg("--mixed");
+            }
+            if (seed / MIXED_IN).is_multiple_of(CROWDED_IN) {
+                run.arg("--crowded");
             }
             let how = ended(&mut run, bug)?;
             let text = std::fs::read_to_string(output()).unwrap_or_default();
