@@ -600,7 +600,7 @@ mod tests {
         assert_eq!(store.default_class().expect("there are three").name(), "b");
     }
 
-    /// What a group may take back is summed up anew where its class comes, goes, or is made again with another value.
+    /// Sums of groups are made anew where their class comes, goes, or is made again with another value.
     #[test]
     fn a_class_that_changes_names_the_groups_that_hang_on_it() {
         let store = Store::default();

@@ -206,7 +206,7 @@ fn with_a_claim() -> World {
     world
 }
 
-/// What it waits for is known in a moment, and would be said five seconds later, as another text of the same reason.
+/// The reason is known in a moment, and would be said five seconds later, as another text of the same code.
 #[test]
 fn a_group_is_told_nothing_until_the_selectors_of_its_claim_are_evaluated() {
     let mut world = with_a_claim();

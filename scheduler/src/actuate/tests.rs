@@ -244,8 +244,8 @@ async fn refused_writes_are_told_as_what_they_are() {
     }
 }
 
-/// What becomes of a bind whose POSTs are answered with this code, and of which one is carried out so many seconds after it
-/// began; none, and it never is.
+/// Compares whether a pod is bound whose POSTs are answered with this code, and of which one is carried out so many seconds
+/// after the first; none, and it never is.
 async fn check_late(code: u16, after_seconds: Option<u64>, is_bound: bool) {
     let began = tokio::time::Instant::now();
     let find = move || {

@@ -13,7 +13,7 @@ use crate::{
     server::call::{Failure, read},
 };
 
-/// Where the API server says which versions of the group it serves.
+/// The path at which the API server says which versions of the group it serves.
 const GROUP: &str = "/apis/resource.k8s.io";
 /// Sets how often that is read again. It changes with the configuration or the version of the API server alone.
 const ASK_EVERY: Duration = Duration::from_mins(1);

@@ -195,7 +195,7 @@ async fn what_comes_in_one_piece_is_told_in_its_order() {
     assert_eq!(told[..3], ["begin", "applied", "end"]);
 }
 
-/// What is not there at the start is empty; what was there goes only when that lasts.
+/// A kind that is not there at the start is empty; one that was there goes only when that lasts.
 #[tokio::test(start_paused = true)]
 async fn an_optional_kind_is_not_empty_for_a_refusal_that_passes() {
     const EMPTY: [&str; 2] = ["begin", "end"];
