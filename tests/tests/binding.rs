@@ -55,6 +55,19 @@ fn claim() -> Value {
     })
 }
 
+fn extended() -> Box<ExtendedGrant> {
+    Box::new(ExtendedGrant {
+        version: "v1",
+        node: Box::from("n1"),
+        backed: vec![Backed {
+            resource: Box::from("example.com/link"),
+            class: Box::from("link.example.com"),
+            config: Vec::new(),
+            devices: Vec::new(),
+        }],
+    })
+}
+
 impl Stage {
     async fn new() -> Result<Self> {
         let place = Place::embedded().await?;
@@ -261,16 +274,7 @@ async fn a_device_of_a_plan_is_given_back_by_its_last_bind_that_fails() -> Resul
 #[tokio::test(start_paused = true)]
 async fn without_the_lease_nothing_is_taken_back() -> Result<()> {
     let mut stage = Stage::new().await?;
-    stage.bind.extended = Some(Box::new(ExtendedGrant {
-        version: "v1",
-        node: Box::from("n1"),
-        backed: vec![Backed {
-            resource: Box::from("example.com/link"),
-            class: Box::from("link.example.com"),
-            config: Vec::new(),
-            devices: Vec::new(),
-        }],
-    }));
+    stage.bind.extended = Some(extended());
     stage.begin_waiting().await?;
     stage.lose_lease().await?;
     stage.say("Broken").await?;
@@ -280,6 +284,25 @@ async fn without_the_lease_nothing_is_taken_back() -> Result<()> {
     let reserved = |claim: &&Value| claim["status"]["reservedFor"][0]["uid"] == *stage.bind.uid;
     let claims = claims["items"].as_array().into_iter().flatten().filter(reserved).count();
     ensure!(claims == 2, "{claims} claims are the pod's, with that for its extended resource");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_was_made_goes_although_the_server_fails_at_first() -> Result<()> {
+    let mut stage = Stage::new().await?;
+    stage.bind.claims.clear();
+    stage.bind.extended = Some(extended());
+    let refused = json!({ "on": format!("POST {PODS}/p/binding"), "status": 403, "message": "no" });
+    let fails = json!({ "on": format!("PATCH {CLAIMS}/p-*"), "status": 500, "times": 2 });
+    for fault in [refused, fails] {
+        stage.tape.add(serde_json::from_value::<Fault>(fault)?);
+    }
+    stage.begin().await?;
+    let reason = stage.reason().await?;
+    ensure!(reason == "no", "{reason}");
+    let claims = ask(&stage.admin, Method::GET, CLAIMS, None).await?;
+    let count = claims["items"].as_array().map(Vec::len);
+    ensure!(count == Some(1), "{claims}");
     Ok(())
 }
 

@@ -7,7 +7,9 @@
 
 use http::Method;
 use kai_api::quantity::Quantity;
+use kai_daemon::backoff;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::{
     Write,
@@ -15,6 +17,8 @@ use super::{
 };
 use crate::server::call::{Failure, Form, call, read};
 
+/// Sets how often it is tried to take a claim back.
+const ATTEMPTS_MAX: u32 = 8;
 /// Says that a claim was made for extended resources.
 pub(crate) const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 
@@ -241,10 +245,16 @@ impl Made<'_> {
         Ok(())
     }
 
-    /// Takes the devices back, and deletes the claim.
+    /// Takes the devices back, and deletes the claim; what fails is tried again, as nobody else has them while it is there.
     pub(super) async fn undo(&self, write: &Write, pod: &str, consumer: Consumer<'_>) {
-        if let Err(failure) = self.try_undo(write, pod, consumer).await {
-            tracing::warn!(claim = self.path, %failure, "failed to take a resource claim back");
+        for attempt in 1..=ATTEMPTS_MAX {
+            match self.try_undo(write, pod, consumer).await {
+                Ok(()) | Err(Failure::Lost(_)) => return,
+                Err(failure) => {
+                    tracing::warn!(claim = self.path, %failure, "failed to take a resource claim back");
+                    sleep(backoff(attempt)).await;
+                }
+            }
         }
     }
 
