@@ -10,11 +10,12 @@ use kai_api::names::{annotation, env, label, resource};
 use kai_daemon::backoff;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
     Write,
     found::{Found, delete_now},
+    until_next_look,
 };
 use crate::{
     actuate::ShareOutcome,
@@ -164,9 +165,27 @@ impl Reserve {
             };
             unsure += 1;
             if unsure == ATTEMPTS_MAX {
-                return Err(message);
+                return if self.comes_late(write, &name).await { Ok(()) } else { Err(message) };
             }
             sleep(backoff(unsure)).await;
+        }
+    }
+
+    /// Waits until the pod of this name holds the device, or cannot be made by what was asked for any more: until then its GPU
+    /// is given to nobody else. Tells whether it does.
+    async fn comes_late(&self, write: &Write, name: &str) -> bool {
+        let begun = Instant::now();
+        loop {
+            let left = write.open.left();
+            if self.is_there(write, name).await.unwrap_or(false) {
+                return true;
+            }
+            let Some(left) = left else { return false };
+            tokio::select! {
+                biased;
+                () = write.stop.cancelled() => return false,
+                () = sleep(left.min(until_next_look(begun.elapsed()))) => {}
+            }
         }
     }
 

@@ -32,7 +32,7 @@ async fn server(found: Value, code: u16) -> (Write, Sent) {
     server_that_finds(move || found.clone(), code).await
 }
 
-/// Writes to a server that finds what it does when it is asked, and answers writes with this code.
+/// Writes to a server that finds what it does when it is asked, or nothing, and answers writes with this code.
 async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16) -> (Write, Sent) {
     let sent = Sent::default();
     let server = tower::service_fn({
@@ -49,6 +49,7 @@ async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16)
                         (404, json!({"reason": "NotFound", "message": "", "code": 404}))
                     }
                     (true, false) => (201, body),
+                    (false, true) if found.is_null() => (404, json!({"message": "not found"})),
                     (false, true) => (200, found),
                     (false, false) => {
                         let line = line(&parts.method, path, &body);
@@ -281,6 +282,32 @@ async fn a_reservation_goes_for_certain_or_stays_for_certain() {
         assert_eq!(outcome.is_ok(), is_certain, "{code}: {outcome:?}");
         let tries = sent.lock().expect("nobody panics with it").len();
         assert_eq!(tries == 1, is_certain, "{code}: {tries}");
+    }
+}
+
+/// Its GPU would be given to others while the pod that holds it comes.
+#[tokio::test(start_paused = true)]
+async fn a_reservation_is_not_given_up_while_it_may_be_made() {
+    for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
+        let began = tokio::time::Instant::now();
+        let find = move || {
+            if began.elapsed().as_secs() < after_seconds {
+                return Value::Null;
+            }
+            let labels = json!({"runai-gpu-group": "g"});
+            json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
+        };
+        let (write, sent) = server_that_finds(find, 504).await;
+        let place = Place { group: Arc::from("g"), node: Box::from("n") };
+        let template = Arc::new(Template { is_fake: true, ..Template::default() });
+        let for_pod = (Box::from("ns"), Box::from("p"));
+        let reserve = Reserve { device: 0, place, for_pod, template };
+        let outcome = Task::Share(ShareTask::Reserve(reserve)).carry_out(&write).await;
+        let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(refused.is_none(), expect, "{refused:?}");
+        assert_eq!(sent.lock().expect("nobody panics with it").len(), 5);
     }
 }
 
