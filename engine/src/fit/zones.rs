@@ -34,6 +34,15 @@ pub(crate) fn zones_for(
     later.map(|zones| (zones, When::Later)).ok_or(Misfit::Zones)
 }
 
+/// Counts what it costs to find zones on a node for a pod of a shape, in looks at devices: each container is compared with each
+/// zone.
+pub(crate) fn looks(state: &State, shape: &ShapeRow, node: NodeId) -> usize {
+    let Some(alignment) = &shape.facts.alignment else { return 0 };
+    let Some(Some(table)) = state.nodes().zones.get(node) else { return 0 };
+    let containers = alignment.serial.len() + alignment.concurrent.len();
+    if table.facts.policy == NumaPolicy::None { 0 } else { containers * table.facts.zones.len() }
+}
+
 /// Over how many zones a pod of a shape would spread on a node; fewer are better, 0 where it does not matter.
 pub(crate) fn span(state: &State, shape: &ShapeRow, node: NodeId, zones: &[ZoneAmount]) -> usize {
     if shape.facts.alignment.is_none() || state.nodes().zones_max == 0 {

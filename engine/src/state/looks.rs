@@ -69,6 +69,11 @@ impl Looks {
         !self.are_out
     }
 
+    /// Makes looks that no search is bounded by: they are steps of the plan alone.
+    pub(crate) fn note(&mut self, looks: usize) {
+        self.made += u64::from(to_number(looks));
+    }
+
     /// Tells whether the search under way may count what is left in so many looks, though it may take nothing back.
     pub(crate) fn may_count(&mut self, looks: usize) -> bool {
         self.are_out |= self.shared == 0 && looks > FEW;

@@ -97,6 +97,7 @@ pub(crate) fn reservation(
             room = When::Later;
         }
     }
+    looks.note(zones::looks(state, shape, node));
     let (zones, at) = zones::zones_for(state, shape, node)?;
     if at == When::Later {
         room = When::Later;

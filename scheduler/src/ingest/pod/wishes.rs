@@ -19,6 +19,9 @@ use crate::ingest::{
 const TERMS_MAX: usize = 64;
 /// So many constraints of topology spread.
 const SPREAD_MAX: usize = 16;
+/// So many containers that ask for what NUMA zones have: each is aligned with the zones of each node that is looked at.
+const ALIGNED_MAX: usize = 64;
+
 /// Leaves of what a pod says no more than is compared; says what there was too much of.
 ///
 /// Of a pod that has a node the first of each kind count.
@@ -54,6 +57,11 @@ pub(in crate::ingest) fn cut(shape: &mut Shape, own: Symbol, counts: &Counts) ->
         OF_PODS_MAX,
     );
     note("labels, values and namespaces in its selectors", counts.named, NAMED_MAX);
+    let aligned = shape.alignment.as_ref().map_or(0, |one| one.concurrent.len() + one.serial.len());
+    note("containers that ask for what NUMA zones have", aligned, ALIGNED_MAX);
+    if aligned > ALIGNED_MAX {
+        shape.alignment = None;
+    }
     excess
 }
 
@@ -100,12 +108,14 @@ mod tests {
     use crate::{
         Args,
         ingest::{Ingest, Kind, Rules},
+        settings::Aligning,
     };
 
     /// Gives what a waiting pod is told that has too much of something; nothing where it may have that.
     fn told(spec: &Value) -> String {
         let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
         let mut ingest = Ingest::new(Rules::new(&args));
+        ingest.align(Some(Aligning::default()));
         let pod = json!({
             "metadata": { "name": "p", "namespace": "ml", "uid": "p" },
             "spec": spec,
@@ -157,9 +167,21 @@ mod tests {
         json!({ "resourceClaims": many(count, claim) })
     }
 
+    /// Init containers with a network device each.
+    fn aligned(count: usize) -> Value {
+        let container =
+            json!({ "name": "c", "resources": { "requests": { "example.com/nic": "1" } } });
+        json!({ "initContainers": vec![container; count] })
+    }
+
     #[test]
     fn a_pod_that_needs_or_says_too_much_is_told_of_what() {
         let cases = [
+            (aligned(64), ""),
+            (
+                aligned(65),
+                "it has 65 containers that ask for what NUMA zones have, and no more than 64 are compared",
+            ),
             (node_terms(64, 4), ""),
             (
                 node_terms(65, 1),
