@@ -188,6 +188,46 @@ async fn what_may_have_been_missed_is_listed() {
     }
 }
 
+/// A user may make hundreds of objects of more than a megabyte, and a page of five hundred would be in memory at once.
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_too_large_is_asked_for_with_fewer_objects() {
+    let limits = Arc::new(Mutex::new(Vec::new()));
+    let service = {
+        let limits = Arc::clone(&limits);
+        tower::service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default();
+            let limit = query.split('&').find_map(|part| part.strip_prefix("limit=")?.parse().ok());
+            let answer = match limit {
+                None if query.contains("sendInitialEvents=true") => refused(400),
+                None => stream(vec![]),
+                Some(limit) => {
+                    limits.lock().expect("nobody panics with it").push(limit);
+                    let part = Ok::<_, Infallible>(" ".repeat(1 << 20));
+                    match limit {
+                        100.. => Response::new(Content::from_stream(futures::stream::repeat(part))),
+                        _ => ended("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}"),
+                    }
+                }
+            };
+            std::future::ready(Ok::<_, Infallible>(answer))
+        })
+    };
+    let (sender, mut receiver) = mpsc::channel(100);
+    let stop = CancellationToken::new();
+    let (kind, path, resync) = (Kind::Node, String::from("/x"), Arc::default());
+    let source = Source { kind, path, selector: String::new(), resync };
+    let client = Client::new(service, "default");
+    let watching = tokio::spawn(watch(client, source, sender, Health::default(), stop.clone()));
+    while let Some(events) = receiver.recv().await {
+        if events.iter().any(|event| matches!(event, Event::End(..))) {
+            break;
+        }
+    }
+    stop.cancel();
+    watching.await.expect("no panic").expect("only credentials end a watch");
+    assert_eq!(*limits.lock().expect("nobody panics with it"), [500_u32, 62]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_comes_in_one_piece_is_told_in_its_order() {
     let told =
