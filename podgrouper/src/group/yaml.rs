@@ -20,7 +20,7 @@ fn is_other_type(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let cased = text == lower
         || text == text.to_ascii_uppercase()
-        || text[1..] == lower[1..] && text.as_bytes()[0].is_ascii_uppercase();
+        || text.get(1..) == lower.get(1..) && text.starts_with(|c: char| c.is_ascii_uppercase());
     (cased && WORDS.contains(&lower.as_str())) || is_number(text) || is_date(text)
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct WorkId {
 /// So long can a UID and a name in the API be.
 const UID_BYTES_MAX: usize = 64;
 pub(super) const NAME_BYTES_MAX: usize = 253;
+/// So long is an identity at most, with four names, a UID and their keys.
+const OWNER_BYTES_MAX: usize = 2 << 10;
 
 /// The identity of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,6 +54,15 @@ impl TopOwner {
     }
 }
 
+/// Reads the annotation. Whoever may write `PodGroup`s writes what he likes there: references of YAML to its own parts, which no
+/// identity has, make a few lines a million.
+fn top_owner(text: &str) -> Option<TopOwner> {
+    if text.len() > OWNER_BYTES_MAX || text.contains(['&', '*']) {
+        return None;
+    }
+    serde_saphyr::from_str::<TopOwner>(text).ok().filter(TopOwner::is_possible)
+}
+
 /// Tells whether a text is no longer than a name, and not empty.
 fn is_name(text: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&text.len())
@@ -70,8 +81,7 @@ impl Who {
             uid: group.uid().to_owned(),
             user: user.filter(|user| is_name(user)).map(str::to_owned),
         };
-        let top = text.and_then(|text| serde_saphyr::from_str::<TopOwner>(text).ok());
-        let Some(top) = top.filter(TopOwner::is_possible) else { return own };
+        let Some(top) = text.and_then(top_owner) else { return own };
         let gvk = Gvk { group: top.group, version: top.version, kind: top.kind };
         Self { api_version: gvk.api_version(), kind: gvk.kind, name: top.name, uid: top.uid, ..own }
     }
@@ -128,14 +138,16 @@ mod tests {
         check(&long(65, 1), "PodGroup/g", "u", None);
         check(&long(1, 254), "PodGroup/g", "u", None);
         check(&long(1, 1), "Job/x", "x", None);
-        // Nor is that of the sum of others.
-        let owner = "name: j\nuid: others\nversion: v1\nkind: Job\n";
-        let annotations = json!({"kai.scheduler/top-owner-metadata": owner});
-        check(
-            &json!({"name": "g", "uid": "u", "annotations": annotations}),
-            "PodGroup/g",
-            "u",
-            None,
-        );
+        // Nor is that of the sum of others, nor what refers to itself, or has more than an identity has.
+        let longer = format!("name: j\nuid: w\nversion: v1\nkind: Job\n# {}", "x".repeat(2_048));
+        for owner in [
+            "name: j\nuid: others\nversion: v1\nkind: Job\n",
+            "name: &name j\nuid: *name\nversion: v1\nkind: Job\n",
+            &longer,
+        ] {
+            let annotations = json!({"kai.scheduler/top-owner-metadata": owner});
+            let meta = json!({"name": "g", "uid": "u", "annotations": annotations});
+            check(&meta, "PodGroup/g", "u", None);
+        }
     }
 }
