@@ -23,6 +23,8 @@ use crate::object::{Gvk, Object};
 /// API version and kind of the Config.
 const API_VERSION: &str = "kai.scheduler/v1";
 const KIND: &str = "Config";
+/// More workers than this would take memory and wait for the same answers.
+const WORKERS_MAX: u32 = 1_000;
 /// The pause between two attempts to read it.
 const RETRY: Duration = Duration::from_secs(2);
 /// Changes of so long go into one beginning anew.
@@ -125,7 +127,7 @@ fn overlay_grouping(args: &mut Args, podgrouper: &Value) {
     let at_once = podgrouper["maxConcurrentReconciles"].as_u64();
     let at_once = at_once.and_then(|at_once| u32::try_from(at_once).ok());
     if let Some(at_once) = at_once.filter(|at_once| *at_once > 0) {
-        args.max_concurrent_reconciles = at_once;
+        args.max_concurrent_reconciles = at_once.min(WORKERS_MAX);
     }
 }
 
@@ -318,5 +320,11 @@ mod tests {
         check(json!({ "args": pair }), [false, true], ["kai", "types"], 10);
         check(json!({"maxConcurrentReconciles": 3}), [false, true], ["", "flag"], 3);
         check(json!({"maxConcurrentReconciles": -3}), [false, true], ["", "flag"], 10);
+        check(
+            json!({"maxConcurrentReconciles": 3_000_000_000_u64}),
+            [false, true],
+            ["", "flag"],
+            1_000,
+        );
     }
 }
