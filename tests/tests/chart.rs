@@ -268,6 +268,12 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         r#""--log-json=false""#,
     ),
     (
+        &["global.jsonLog=false"],
+        "Deployment kai-scheduler/kai-podgrouper",
+        "/spec/template/spec/containers/0/args/5",
+        r#""--zap-encoder=console""#,
+    ),
+    (
         &["operator.replicaCount=3"],
         "Deployment kai-scheduler/kai-scheduler-default",
         "/spec/replicas",

@@ -230,9 +230,13 @@ fn deployment(object: &mut Value, name: &str, marks: &mut Marks) {
     marks.put(container, "imagePullPolicy", &Form::Word, &policy);
     marks.put(container, "resources", &Form::Block, &yaml(&of("resources")));
     marks.put(container, "securityContext", &Form::Block, &secured("securityContext"));
-    let words = container["args"].as_array_mut().into_iter().flatten();
-    for word in words.filter(|word| *word == "--log-json=true") {
-        *word = json!("--log-json={{ .Values.global.jsonLog }}");
+    for word in container["args"].as_array_mut().into_iter().flatten() {
+        if *word == "--log-json=true" {
+            *word = json!("--log-json={{ .Values.global.jsonLog }}");
+        } else if *word == "--zap-encoder=json" {
+            let encoder = "{{ .Values.global.jsonLog | ternary \"json\" \"console\" }}";
+            *word = json!(format!("--zap-encoder={encoder}"));
+        }
     }
 }
 
