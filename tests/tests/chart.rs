@@ -216,6 +216,18 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         "/spec/namespace",
         r#""kai-scheduler""#,
     ),
+    (
+        &["podgrouper.podDisruptionBudget.enabled=true"],
+        "PodDisruptionBudget kai-scheduler/kai-podgrouper",
+        "/spec",
+        r#"{"maxUnavailable": 1, "selector": {"matchLabels": {"app": "kai-podgrouper"}}}"#,
+    ),
+    (
+        &["operator.replicaCount=3", "scheduler.podDisruptionBudget.enabled=true"],
+        "PodDisruptionBudget kai-scheduler/kai-scheduler-default",
+        "/metadata/namespace",
+        r#""kai-scheduler""#,
+    ),
     (&["openshift=true"], "Config /kai-config", "/spec/global/openshift", "true"),
     (
         &["openshift=true", "global.securityContext.runAsUser=10000"],
@@ -351,6 +363,10 @@ fn values_do_what_they_say() -> Result<()> {
         ("defaultPriorityClasses.enabled=false", "PriorityClass /train"),
         ("defaultQueue.createDefaultQueue=false", "Queue /default-queue"),
         ("kaiConfig.render=false", "Config /kai-config"),
+        (
+            "scheduler.podDisruptionBudget.enabled=true",
+            "PodDisruptionBudget kai-scheduler/kai-scheduler-default",
+        ),
         ("global.resourceReservation.createNamespace=false", "Namespace /kai-resource-reservation"),
         ("global.createNamespace=false", "Namespace /kai-scheduler"),
     ] {

@@ -28,7 +28,7 @@ pub(super) fn effects() -> String {
     values::effects()
 }
 
-/// The files of the chart that have a source elsewhere; its helpers and notes have none.
+/// The files of the chart that have a source elsewhere; its helpers, notes and budgets have none.
 pub(super) fn files() -> Vec<Generated> {
     let mut files = vec![
         file("Chart.yaml", chart()),

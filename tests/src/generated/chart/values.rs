@@ -33,6 +33,7 @@ const MAYBE_STRING: &str = r#"{"type": ["string", "null"]}"#;
 const MAYBE_TABLE: &str = r#"{"type": ["object", "null"]}"#;
 const PULL: &str = r#"{"enum": ["", "Always", "IfNotPresent", "Never"]}"#;
 const IMAGE: &str = r#"{"type": "object", "additionalProperties": false, "properties": {"registry": {"type": "string"}, "name": {"type": "string"}, "tag": {"type": "string"}, "pullPolicy": {"enum": ["", "Always", "IfNotPresent", "Never"]}}}"#;
+const BUDGET: &str = r#"{"type": "object", "additionalProperties": false, "properties": {"enabled": {"type": "boolean"}, "maxUnavailable": {"type": ["integer", "string"]}}}"#;
 const REPLICAS: &str = r#"{"type": ["integer", "null"], "minimum": 1, "maximum": 10}"#;
 const STRATEGY: &str = r#"{"anyOf": [{"enum": ["binpack", "spread"]}, {"type": "object", "additionalProperties": false, "properties": {"gpu": {"enum": ["binpack", "spread"]}, "cpu": {"enum": ["binpack", "spread"]}}}]}"#;
 const QUEUE: &str = r#"{"cpu": {"quota": 0, "limit": -1, "overQuotaWeight": 1}, "gpu": {"quota": 0, "limit": -1, "overQuotaWeight": 1}, "memory": {"quota": 0, "limit": -1, "overQuotaWeight": 1}}"#;
@@ -175,6 +176,12 @@ const ROWS: &[Row] = &[
     ),
     row("scheduler.affinity", "{}", TABLE, "Affinity of the scheduler."),
     row(
+        "scheduler.podDisruptionBudget",
+        "{}",
+        BUDGET,
+        "With `enabled: true`, and where there are several schedulers: how many may be away at once, maxUnavailable; one unless given.",
+    ),
+    row(
         "scheduler.placementStrategy",
         r#""binpack""#,
         STRATEGY,
@@ -191,6 +198,7 @@ const ROWS: &[Row] = &[
         "Resources of the podgrouper, which is also admission and the controllers of queues and PodGroups.",
     ),
     row("podgrouper.affinity", "{}", TABLE, "Affinity of the podgrouper."),
+    row("podgrouper.podDisruptionBudget", "{}", BUDGET, "The same for podgroupers."),
     row(
         "podgrouper.queueLabelKey",
         "null",
@@ -320,7 +328,6 @@ const IDLE: &[&str] = &[
     "operator.resources",
     "podgroupcontroller",
     "podgrouper.enabled",
-    "podgrouper.podDisruptionBudget",
     "podgrouper.ports",
     "postCleanup",
     "prometheus.accountingLabelKey",
@@ -339,7 +346,6 @@ const IDLE: &[&str] = &[
     "scheduler.enabled",
     "scheduler.goMemLimit",
     "scheduler.goMemLimitRatio",
-    "scheduler.podDisruptionBudget",
     "scheduler.ports",
     "scheduler.scenarioSearchBudgets",
     "topologyMigration",
@@ -472,13 +478,15 @@ mod tests {
     fn every_value_is_used_by_a_template() {
         let templates = super::super::files();
         let helpers = include_str!("../../../../deploy/chart/templates/_helpers.tpl");
+        let budgets = include_str!("../../../../deploy/chart/templates/budgets.yaml");
         for Row { path, .. } in ROWS {
             // Of a program's own settings a template names the table.
-            let path = path.strip_suffix(".image").unwrap_or(path);
+            let own = [".image", ".podDisruptionBudget"];
+            let path = own.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
             let used = templates.iter().filter(|file| file.path.contains("/templates/"));
             let is_used = used
                 .map(|file| file.text.as_str())
-                .chain([helpers])
+                .chain([helpers, budgets])
                 // A table that may be missing stands in parentheses.
                 .any(|text| text.replace(['(', ')'], "").contains(&format!("Values.{path}")));
             assert!(is_used, "{path} has no effect");
