@@ -352,7 +352,7 @@ mod tests {
                 if is_watch {
                     std::future::pending::<()>().await;
                 }
-                let (code, body) = if is_first {
+                let (code, body): (u16, Value) = if is_first {
                     (503, json!({"kind": "Status", "code": 503, "message": "shutting down"}))
                 } else {
                     let head = json!({"resourceVersion": "1"});

@@ -10,16 +10,18 @@ pub(super) const BULKY_BYTES_MIN: usize = 16 << 10;
 /// Bounds of the groups of one size: all of a namespace have some megabytes together, and more for each of its pods.
 #[derive(Debug)]
 struct Bounds {
-    /// The text of the smallest of them.
-    bytes_min: usize,
-    bytes_max: usize,
-    bytes_of_pod: usize,
+    /// The text of the smallest of them, in bytes.
+    smallest: usize,
+    /// The text that all of a namespace have together without pods, in bytes.
+    base: usize,
+    /// The text that they have more for each pod, in bytes.
+    per_pod: usize,
 }
 
 /// Sizes of groups, the largest first; what is smaller than all of them has room.
 const SIZES: [Bounds; 2] = [
-    Bounds { bytes_min: BULKY_BYTES_MIN, bytes_max: 16 << 20, bytes_of_pod: 1 << 10 },
-    Bounds { bytes_min: 4 << 10, bytes_max: 64 << 20, bytes_of_pod: 4 << 10 },
+    Bounds { smallest: BULKY_BYTES_MIN, base: 16 << 20, per_pod: 1 << 10 },
+    Bounds { smallest: 4 << 10, base: 64 << 20, per_pod: 4 << 10 },
 ];
 
 /// What namespaces have.
@@ -36,7 +38,7 @@ struct Taken {
 }
 
 fn size_class(bytes: usize) -> Option<usize> {
-    SIZES.iter().position(|size| bytes >= size.bytes_min)
+    SIZES.iter().position(|size| bytes >= size.smallest)
 }
 
 impl Rooms {
@@ -77,13 +79,13 @@ impl Rooms {
     /// Tells whether a group may have a text of so many bytes that has one of `before`.
     pub(super) fn allows(&self, namespace: &Arc<str>, before: usize, bytes: usize) -> bool {
         let Some(size) = size_class(bytes) else { return true };
-        let Bounds { bytes_max, bytes_of_pod, .. } = SIZES[size];
+        let Bounds { base, per_pod, .. } = SIZES[size];
         let (all, pods) = match self.by_namespace.get(namespace) {
             Some(taken) => (taken.bytes[size], taken.pods),
             None => (0, 0),
         };
         let own = if size_class(before) == Some(size) { before } else { 0 };
-        all.saturating_sub(own) + bytes <= bytes_max + pods * bytes_of_pod
+        all.saturating_sub(own) + bytes <= base + pods * per_pod
     }
 }
 

@@ -101,7 +101,7 @@ fn answer(name: &str, node: &Value, pods: Option<&[Value]>) -> Answer {
 
 fn gpus_milli(node: &Value) -> u64 {
     let there = &node["status"]["allocatable"];
-    let of = |name: &str| text(&there[name]).parse::<u64>().unwrap_or(0) * 1000;
+    let of = |name: &str| text(&there[name]).parse::<u64>().unwrap_or(0).saturating_mul(1000);
     of(names::GPU).saturating_add(of(names::AMD_GPU))
 }
 

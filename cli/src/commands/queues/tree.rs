@@ -191,8 +191,8 @@ pub(crate) fn bar(used: u64, quota: Option<u64>, width: usize, ascii: bool) -> S
     let all = u64::try_from(width).unwrap_or(0);
     // Rounded to the nearest character, but what is there is seen.
     let cells = |milli: u64| {
-        let [milli, all, whole] = [milli, all, whole].map(u128::from);
-        let rounded = u64::try_from((milli * all * 2 + whole) / (whole * 2)).unwrap_or(all);
+        let [part, width, sum] = [milli, all, whole].map(u128::from);
+        let rounded = u64::try_from((part * width * 2 + sum) / (sum * 2)).unwrap_or(all);
         rounded.max(u64::from(milli > 0)).min(all)
     };
     let over_cells = cells(used.saturating_sub(quota));
