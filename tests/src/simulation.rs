@@ -22,6 +22,7 @@ mod holders;
 mod judge;
 mod link;
 mod load;
+mod meddle;
 mod mixed;
 mod neighbours;
 mod node_faults;
@@ -30,6 +31,7 @@ mod places;
 mod promises;
 mod queue_tree;
 mod recent;
+mod refusal;
 mod shown;
 pub mod shrink;
 mod victims;
@@ -89,6 +91,8 @@ pub struct Settings {
     pub is_mixed: bool,
     /// True if more work comes than there is room for, and administrators change queues.
     pub is_crowded: bool,
+    /// True if users write to an object at the very moment at which a daemon does, and connections break under way.
+    pub has_meddlers: bool,
     /// True if two schedulers of one name run, whose clocks are apart, and answers come late for minutes.
     pub has_two_leaders: bool,
     /// File in which each write becomes a line.

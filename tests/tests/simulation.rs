@@ -26,6 +26,7 @@ fn settings(seed: u64, has_faults: bool) -> Settings {
         only: None,
         is_mixed: false,
         is_crowded: false,
+        has_meddlers: false,
         has_two_leaders: false,
         trace: None,
     }
@@ -65,6 +66,20 @@ fn kept_faults_make_the_same_history() {
     assert_eq!(first, again);
 }
 
+/// What users do at the moment of a daemon's write is drawn and kept as other faults are.
+#[test]
+fn crowds_and_meddlers_make_one_history() {
+    let length = Duration::from_mins(10);
+    let of = |only: Option<Vec<Happened>>| {
+        let settings = settings(5, true);
+        Settings { length, is_crowded: true, has_meddlers: true, only, ..settings }
+    };
+    let first = simulate(of(None));
+    let has = |kind: &str| first.faults.iter().any(|one| one.fault == kind);
+    assert!(["broken", "deleted", "edited"].into_iter().all(has), "{:?}", first.faults);
+    assert_eq!(first, simulate(of(Some(first.faults.clone()))));
+}
+
 /// Long enough for watches that begin anew, whose objects once came in the order of a hash table.
 #[test]
 fn two_runs_of_an_hour_are_one_history() {
@@ -80,6 +95,8 @@ const TWO_LEADERS_IN: u64 = 10;
 const MIXED_IN: u64 = 2;
 /// One in so many of them has more work than there is room for, and queues that change.
 const CROWDED_IN: u64 = 3;
+/// One in so many of them has users who write at the very moment at which daemons do.
+const MEDDLERS_IN: u64 = 4;
 
 #[test]
 fn no_seed_breaks_a_promise() {
@@ -94,9 +111,15 @@ fn no_seed_breaks_a_promise() {
             let length = Duration::from_mins(if has_two_leaders { 12 } else { 6 });
             let is_mixed = seed.is_multiple_of(MIXED_IN);
             let is_crowded = seed.is_multiple_of(CROWDED_IN);
-            let settings = settings(seed, true);
-            let settings = Settings { length, is_mixed, is_crowded, has_two_leaders, ..settings };
-            let report = run(settings);
+            let has_meddlers = seed.is_multiple_of(MEDDLERS_IN);
+            let report = run(Settings {
+                length,
+                is_mixed,
+                is_crowded,
+                has_meddlers,
+                has_two_leaders,
+                ..settings(seed, true)
+            });
             let findings = match report {
                 Ok(report) => report.findings,
                 Err(error) => vec![format!("{error:#}")],

@@ -42,19 +42,22 @@ const PACKAGES: &[&str] = &[
 /// Simulated clusters of a round.
 const SIMULATIONS: &str = "20";
 
+/// Flags of simulated clusters, each of one round in so many.
+const LOADS: &[(u64, &str)] = &[(2, "--mixed"), (3, "--crowded"), (4, "--meddlers")];
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for package in PACKAGES {
         execute(&mut test(package, &["--no-run"]))?;
     }
     let until = Instant::now() + Duration::from_secs(60 * arguments.minutes);
     let mut found = Vec::new();
-    let mut rounds = 0;
+    let mut rounds = 0_u64;
     while rounds == 0 || Instant::now() < until {
         let seed = draw();
         for package in PACKAGES {
             found.extend(round(package, seed, arguments.cases)?);
         }
-        found.extend(simulate(seed, rounds % 2 == 1, rounds % 3 == 1)?);
+        found.extend(simulate(seed, rounds)?);
         rounds += 1;
     }
     say(&format!("{rounds} rounds of {} cases: {} failed", arguments.cases, found.len()));
@@ -101,17 +104,15 @@ fn round(package: &str, seed: u64, cases: u32) -> Result<Option<String>> {
     Ok(Some(format!("  {again}\n    printed {}", file.display())))
 }
 
-/// Simulates clusters with faults; where one breaks a promise, the line that does it again.
-fn simulate(seed: u64, is_mixed: bool, is_crowded: bool) -> Result<Option<String>> {
+/// Simulates clusters with faults and with the loads of a round; where one breaks a promise, the line that does it again.
+fn simulate(seed: u64, round: u64) -> Result<Option<String>> {
     // One of many: a number that people can type.
     let seed = (seed % 1_000_000_000).to_string();
     let words = ["run", "--release", "--locked", "--quiet", "--bin", "simulate", "--"];
     let clusters = ["--seed", &seed, "--seeds", SIMULATIONS, "--nodes", "4", "--pods", "60"];
     let keep = ["--keep", "tests/simulations"];
-    // Every second round has Jobs of more kinds, every third more work than there is room for.
-    let mixed: &[&str] = if is_mixed { &["--mixed"] } else { &[] };
-    let crowded: &[&str] = if is_crowded { &["--crowded"] } else { &[] };
-    let words = [&words[..], &clusters, &keep, mixed, crowded].concat();
+    let mut words = [&words[..], &clusters, &keep].concat();
+    words.extend(LOADS.iter().filter(|(times, _)| round % times == 1).map(|(_, flag)| *flag));
     let again = format!("cargo {}", words.join(" "));
     say(&format!("$ {again}"));
     let status = command(&cargo(), &words)

@@ -50,6 +50,9 @@ struct Arguments {
     /// More work comes than there is room for, and administrators change queues
     #[arg(long)]
     crowded: bool,
+    /// Users edit or delete an object at the very moment at which a daemon writes to it, and connections break under way
+    #[arg(long)]
+    meddlers: bool,
     /// Nothing goes wrong
     #[arg(long)]
     without_faults: bool,
@@ -101,6 +104,7 @@ fn main() -> Result<()> {
             only: None,
             is_mixed: arguments.mixed,
             is_crowded: arguments.crowded,
+            has_meddlers: arguments.meddlers,
             has_two_leaders: arguments.two_leaders,
             trace: arguments.trace.clone(),
         };

@@ -10,7 +10,8 @@ use kube::{Client, client::Body};
 use serde_json::Value;
 
 use super::{
-    link::{Answer, Boxed, refusal},
+    link::{Answer, Boxed},
+    refusal::refusal,
     weather::Weather,
 };
 use crate::admission::{admitted_pod, settings};

@@ -22,6 +22,10 @@ pub(super) enum Fault {
     DeathBefore,
     /// The process dies before the answer reaches it.
     DeathAfter,
+    /// The connection breaks at once, and it arrives so many milliseconds late all the same.
+    Broken(u64),
+    /// A user edits the object just before it arrives, or deletes it.
+    Meddled { deletes: bool },
 }
 
 impl Fault {
@@ -44,9 +48,15 @@ impl Fault {
         "after",
     ];
 
+    /// The names of those that users have a part in, or whose sender is gone before them.
+    pub(super) const MEDDLING: &[&str] = &["broken", "deleted", "edited"];
+
     /// The fault of a name; one that is late is by so many milliseconds.
     pub(super) fn named(kind: &str, millis: u64) -> Option<Self> {
         Some(match kind {
+            "broken" => Self::Broken(millis),
+            "deleted" => Self::Meddled { deletes: true },
+            "edited" => Self::Meddled { deletes: false },
             "denied" => Self::DENIED,
             "lost" => Self::Lost,
             "unanswered" => Self::Unanswered,

@@ -6,11 +6,10 @@ use std::{
     time::Duration,
 };
 
-use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
 use kai_sim::generate::Seed;
 use kube::{Client, client::Body};
-use serde_json::json;
 use tokio::{
     sync::{broadcast, mpsc},
     task::JoinHandle,
@@ -21,6 +20,7 @@ use tokio_util::{bytes::Bytes, sync::CancellationToken};
 use super::{
     conduct::Conduct,
     fault::{Fault, Slip, TROUBLES, Trouble},
+    refusal::refusal,
     weather::Weather,
 };
 
@@ -48,6 +48,8 @@ const HANG: Duration = Duration::from_secs(45);
 const FAULT_IN: u64 = 40;
 /// A process dies at one write in so many.
 const DEATH_IN: u64 = 400;
+/// At one write in so many a user meddles with its object, or its connection breaks before it arrives; none about a Lease.
+const MEDDLED_IN: u64 = 30;
 /// A policy denies one write in so many; none about a Lease.
 const DENIED_IN: u64 = 60;
 /// At one write in so many it begins to deny all of its kind, for some minutes at most.
@@ -123,6 +125,10 @@ impl Link {
             self.cut();
         }
         self.way().await;
+        if let Some(Fault::Meddled { deletes }) = fault {
+            let path = request.uri().path().to_owned();
+            self.meddle(&path, deletes).await;
+        }
         match fault {
             Some(Fault::Refused(code)) => {
                 if is_lease && code == 403 {
@@ -136,8 +142,16 @@ impl Link {
                 self.cut();
                 return hang().await;
             }
+            Some(Fault::Broken(millis)) => {
+                drop(send_late(inner, request, millis));
+                return Err(Boxed::from("the connection broke"));
+            }
             Some(
-                Fault::Unanswered | Fault::Delayed(_) | Fault::DeathBefore | Fault::DeathAfter,
+                Fault::Unanswered
+                | Fault::Delayed(_)
+                | Fault::DeathBefore
+                | Fault::DeathAfter
+                | Fault::Meddled { .. },
             )
             | None => {}
         }
@@ -157,6 +171,14 @@ impl Link {
         }
         self.back(is_lease).await;
         Ok(answer.map(|body| self.pieces(body, &what)))
+    }
+
+    /// Has a user edit or delete the object that a request is about.
+    async fn meddle(&self, path: &str, deletes: bool) {
+        let meddlers = self.weather.as_ref().and_then(|weather| weather.meddlers.as_ref());
+        if let Some(meddlers) = meddlers {
+            meddlers.meddle(path, deletes).await;
+        }
     }
 
     /// Notes what is wrong with a request of a daemon.
@@ -287,6 +309,9 @@ impl Link {
         if is_deniable && self.is_against_policy(weather, &at, what) {
             return Some(Fault::DENIED);
         }
+        if is_deniable && let Some(fault) = self.meddled(weather, what) {
+            return Some(fault);
+        }
         let is_update = matches!(*request.method(), Method::PUT | Method::PATCH);
         let is_resumed = is_resumed(request);
         let (drawn, millis) = self.draw(|luck| {
@@ -310,6 +335,18 @@ impl Link {
             (luck.one_in(FAULT_IN).then_some(kind), millis)
         });
         Fault::named(weather.fault(&at, drawn, Fault::KINDS)?, millis)
+    }
+
+    /// What users do at the moment of a write, where there are such users.
+    fn meddled(&self, weather: &Weather, what: &str) -> Option<Fault> {
+        weather.meddlers.as_ref()?;
+        let at = self.next(&format!("{what} meddled"));
+        let (drawn, millis) = self.draw(|luck| {
+            let millis = luck.below(DELAY_MAX_MILLIS);
+            let kind = *luck.pick(Fault::MEDDLING);
+            (luck.one_in(MEDDLED_IN).then_some(kind), millis)
+        });
+        Fault::named(weather.fault(&at, drawn, Fault::MEDDLING)?, millis)
     }
 
     /// The refusal of all that the process asks for now, if it is refused; such times begin now and then.
@@ -443,31 +480,4 @@ fn send_late(
 async fn hang() -> Result<Answer, Boxed> {
     sleep(HANG).await;
     Err(Boxed::from("the connection broke"))
-}
-
-/// An answer of the API server that does nothing. Its 429 is plain text.
-pub(super) fn refusal(code: u16) -> Answer {
-    let (reason, message) = match code {
-        401 => ("Unauthorized", "Unauthorized"),
-        403 => ("Forbidden", "the user has no right to do this"),
-        409 => ("Conflict", "the object has been modified"),
-        410 => ("Expired", "too old resource version"),
-        503 => ("ServiceUnavailable", "the server is currently unable to handle the request"),
-        _ => ("InternalError", "an error on the server has prevented the request"),
-    };
-    let text = match code {
-        429 => String::from("Too many requests, please try again later.\n"),
-        _ => json!({
-            "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
-            "reason": reason, "message": message,
-        })
-        .to_string(),
-    };
-    let body = Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed_unsync();
-    let mut answer = Response::new(body);
-    *answer.status_mut() = StatusCode::from_u16(code).expect("the codes above are codes");
-    if code == 429 {
-        answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
-    }
-    answer
 }

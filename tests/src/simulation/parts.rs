@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Happened, Settings, admission, definitions::Definitions, holders::Holders, link::Link,
-    mixed::RACK_NODES, node_faults::NodeFaults, weather::Weather,
+    meddle::Meddlers, mixed::RACK_NODES, node_faults::NodeFaults, weather::Weather,
 };
 use crate::live::{Place, create_runtime_class};
 
@@ -120,7 +120,9 @@ impl Parts {
             ..nodes::Options::default()
         };
         let only = settings.only.as_deref();
-        let weather = Arc::new(Weather::new(seed, settings.one_fault_in, only, holders));
+        let meddlers = settings.has_meddlers.then(|| Meddlers::new(admin.clone()));
+        let weather = Weather::new(seed, settings.one_fault_in, only, holders, meddlers);
+        let weather = Arc::new(weather);
         weather.set_bad(settings.has_faults);
         // Kubelets and operators run until the runtime ends.
         drop(Nodes::new(options).start(calm("kubelets").client(admin.clone())).await?);

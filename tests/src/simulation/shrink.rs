@@ -9,6 +9,7 @@ use super::{Happened, Report, Settings, run};
 /// A history that broke a promise once, as `tests/simulations` keeps it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a load or a kind of faults of its own")]
 pub struct Kept {
     /// The promise that was broken, in one sentence.
     pub about: String,
@@ -31,6 +32,9 @@ pub struct Kept {
     /// More work comes than there is room for, and administrators change queues.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crowded: bool,
+    /// Users write to an object at the very moment at which a daemon does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub meddlers: bool,
     /// All that goes wrong.
     pub faults: Vec<Happened>,
 }
@@ -49,6 +53,7 @@ impl Kept {
             only: Some(self.faults.clone()),
             is_mixed: self.mixed,
             is_crowded: self.crowded,
+            has_meddlers: self.meddlers,
             has_two_leaders: self.two_leaders,
             trace: None,
         }
@@ -71,6 +76,7 @@ pub fn shrink(settings: &Settings, report: &Report, mut runs: u32) -> Result<Kep
         two_leaders: settings.has_two_leaders,
         mixed: settings.is_mixed,
         crowded: settings.is_crowded,
+        meddlers: settings.has_meddlers,
         faults: report.faults.clone(),
     };
     let mut parts = 2;

@@ -13,7 +13,7 @@ use kai_sim::generate::Seed;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::broadcast, time::Instant};
 
-use super::holders::Holders;
+use super::{fault::Fault, holders::Holders, meddle::Meddlers};
 
 /// All kinds of faults. A seed has some three quarters of them: what many faults hide, few show.
 pub(super) const KINDS: &[&str] = &[
@@ -91,6 +91,8 @@ pub(super) struct Weather {
     findings: Mutex<Vec<String>>,
     /// Holders of the Leases.
     pub(super) holders: Arc<Holders>,
+    /// Users who write at the very moment at which daemons do; none: there are none.
+    pub(super) meddlers: Option<Meddlers>,
 }
 
 impl Weather {
@@ -100,10 +102,15 @@ impl Weather {
         one_in: u64,
         only: Option<&[Happened]>,
         holders: Arc<Holders>,
+        meddlers: Option<Meddlers>,
     ) -> Self {
         let mut draw = seed.split(3);
-        let kinds = KINDS.iter().copied().filter(|_| !draw.one_in(4)).collect();
+        let mut kinds: BTreeSet<&'static str> =
+            KINDS.iter().copied().filter(|_| !draw.one_in(4)).collect();
         let salt = draw.below(u64::MAX);
+        if meddlers.is_some() {
+            kinds.extend(Fault::MEDDLING);
+        }
         let only = only.map(|faults| {
             let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
             for Happened { at, fault } in faults {
@@ -128,6 +135,7 @@ impl Weather {
             binders,
             findings,
             holders,
+            meddlers,
         }
     }
 
@@ -158,7 +166,8 @@ impl Weather {
             }
             None => drawn.filter(|kind| self.kinds.contains(kind) && self.is_one(at)),
         }?;
-        debug_assert!(KINDS.contains(&kind), "{kind} is no kind of fault");
+        let is_known = KINDS.contains(&kind) || Fault::MEDDLING.contains(&kind);
+        debug_assert!(is_known, "{kind} is no kind of fault");
         tracing::debug!(at, kind, "fault");
         lock(&self.happened).push(Happened { at: at.to_owned(), fault: kind.to_owned() });
         Some(kind)

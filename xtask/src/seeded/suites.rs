@@ -48,9 +48,11 @@ const SIMULATE: &str = "simulate";
 const CLUSTER: &[&str] = &["--hours", "0.35", "--nodes", "4", "--pods", "90"];
 /// One cluster in so many has two leaders whose clocks are apart.
 const TWO_LEADERS_IN: u64 = 3;
-/// One cluster in so many has Jobs of more kinds, and one more work than there is room for.
+/// One cluster in so many has Jobs of more kinds, half of the others and of those more work than there is room for, and half
+/// of all users who write at the moment at which daemons do.
 const MIXED_IN: u64 = 2;
 const CROWDED_IN: u64 = 2;
+const MEDDLERS_IN: u64 = 2;
 /// A suite that takes longer hangs.
 const TIME_MAX: Duration = Duration::from_mins(5);
 
@@ -170,6 +172,9 @@ impl Suites {
             }
             if (seed / MIXED_IN).is_multiple_of(CROWDED_IN) {
                 run.arg("--crowded");
+            }
+            if (seed / MIXED_IN / CROWDED_IN).is_multiple_of(MEDDLERS_IN) {
+                run.arg("--meddlers");
             }
             let how = ended(&mut run, bug)?;
             let text = std::fs::read_to_string(output()).unwrap_or_default();
