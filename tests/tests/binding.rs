@@ -55,8 +55,8 @@ fn claim() -> Value {
     })
 }
 
-fn extended() -> Box<ExtendedGrant> {
-    Box::new(ExtendedGrant {
+fn extended() -> ExtendedGrant {
+    ExtendedGrant {
         version: "v1",
         node: Box::from("n1"),
         backed: vec![Backed {
@@ -65,7 +65,7 @@ fn extended() -> Box<ExtendedGrant> {
             config: Vec::new(),
             devices: Vec::new(),
         }],
-    })
+    }
 }
 
 impl Stage {
@@ -274,7 +274,7 @@ async fn a_device_of_a_plan_is_given_back_by_its_last_bind_that_fails() -> Resul
 #[tokio::test(start_paused = true)]
 async fn without_the_lease_nothing_is_taken_back() -> Result<()> {
     let mut stage = Stage::new().await?;
-    stage.bind.extended = Some(extended());
+    stage.bind.extended = Some(Box::new(extended()));
     stage.begin_waiting().await?;
     stage.lose_lease().await?;
     stage.say("Broken").await?;
@@ -291,7 +291,7 @@ async fn without_the_lease_nothing_is_taken_back() -> Result<()> {
 async fn a_claim_that_was_made_goes_although_the_server_fails_at_first() -> Result<()> {
     let mut stage = Stage::new().await?;
     stage.bind.claims.clear();
-    stage.bind.extended = Some(extended());
+    stage.bind.extended = Some(Box::new(extended()));
     let refused = json!({ "on": format!("POST {PODS}/p/binding"), "status": 403, "message": "no" });
     let fails = json!({ "on": format!("PATCH {CLAIMS}/p-*"), "status": 500, "times": 2 });
     for fault in [refused, fails] {

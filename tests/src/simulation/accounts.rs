@@ -156,14 +156,16 @@ impl Accounts {
             let kept = if *is_protected { pod.allocated } else { Amounts::default() };
             let mut next = Some(queue.clone());
             for _ in 0..DEPTH_MAX {
-                let Some(account) = next.and_then(|name| self.queues.get_mut(&name)) else { break };
+                let Some(account) = next.as_ref().and_then(|name| self.queues.get_mut(name)) else {
+                    break;
+                };
                 for (sums, amounts) in account.sums.iter_mut().zip([requested, pod.allocated, kept])
                 {
                     for (sum, amount) in sums.iter_mut().zip(amounts) {
                         *sum += amount;
                     }
                 }
-                next = account.parent.clone();
+                next.clone_from(&account.parent);
             }
         }
     }

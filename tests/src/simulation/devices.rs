@@ -130,7 +130,7 @@ impl Devices {
             uuid: String::new(),
             until: None,
         });
-        one.node = shown.node.unwrap_or_default().to_owned();
+        shown.node.unwrap_or_default().clone_into(&mut one.node);
         one.uuid = uuid.cloned().unwrap_or_default();
         if is_there || one.until.is_some() {
             return wrong;

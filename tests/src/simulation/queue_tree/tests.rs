@@ -15,9 +15,9 @@ impl Tree {
     fn new() -> Self {
         let now = Instant::now();
         let mut tree = Self { queues: QueueTree::default(), groups: Groups::new(), now };
-        tree.queue("top", json!({"resources": {"gpu": {"quota": 5, "limit": 6}}}));
+        tree.queue("top", &json!({"resources": {"gpu": {"quota": 5, "limit": 6}}}));
         for (name, parent) in [("a", "top"), ("b", "top"), ("c", "")] {
-            tree.queue(name, leaf(parent, -1));
+            tree.queue(name, &leaf(parent, -1));
         }
         for (name, queue, is_protected) in
             [("d/a", "a", false), ("d/a-kept", "a", true), ("d/b-kept", "b", true)]
@@ -29,8 +29,8 @@ impl Tree {
         tree
     }
 
-    fn queue(&mut self, name: &str, spec: Value) {
-        self.queues.queue(name, &spec, self.now);
+    fn queue(&mut self, name: &str, spec: &Value) {
+        self.queues.queue(name, spec, self.now);
     }
 
     /// Takes a pod of a group in, which has a node or waits; gives what is passed then, as heard of since a minute ago.
@@ -88,7 +88,7 @@ fn a_limit_that_is_lowered_holds_once_it_was_heard_of() {
         [(30, &[][..]), (90, &["a has 2000 milli of GPUs of 1000 after 1"][..])]
     {
         let mut tree = Tree::new();
-        tree.queue("a", leaf("top", 1));
+        tree.queue("a", &leaf("top", 1));
         tree.wait(seconds);
         assert_eq!(tree.pod("1", "a", 2, Some("n")), expect, "after {seconds} s");
     }
@@ -98,7 +98,7 @@ fn a_limit_that_is_lowered_holds_once_it_was_heard_of() {
 fn a_queue_that_moves_takes_along_what_it_holds() {
     let mut tree = Tree::new();
     assert_eq!(tree.pod("1", "a", 4, Some("n")), [""; 0]);
-    tree.queue("a", leaf("c", -1));
+    tree.queue("a", &leaf("c", -1));
     tree.wait(90);
     assert_eq!(tree.pod("2", "b-kept", 4, Some("n")), [""; 0]);
     let most = |queue| tree.queues.most_and_own(queue, tree.now);
@@ -121,7 +121,7 @@ fn the_runtime_before_a_reclaim_is_that_of_the_first_queue_that_is_not_of_both()
     assert_eq!(minutes("c", "a"), Some(Duration::from_mins(3)));
     assert_eq!(minutes("a", "c"), None);
     assert_eq!(minutes("a", "b"), None);
-    tree.queue("c", leaf("top", -1));
+    tree.queue("c", &leaf("top", -1));
     assert!(tree.queues.has_moved_since(tree.now));
     assert_eq!(tree.queues.levelled("c", "a"), "c");
 }
