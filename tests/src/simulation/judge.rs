@@ -131,6 +131,7 @@ impl Judge {
                 if let Some(node) = read::<Node>(write.object) {
                     self.told.node(&node);
                     self.places.node(&node, at.now);
+                    self.queues.node(&node.name_any(), gpus(&node).map_or(0, i64::from));
                     self.shown.push((at.now, node));
                 }
             }
@@ -163,10 +164,6 @@ impl Judge {
         let shown = std::mem::take(&mut self.shown);
         for (index, (at, node)) in shown.iter().enumerate() {
             let name = node.name_any();
-            let gpus = |node: &Node| {
-                let status = node.status.as_ref()?.allocatable.as_ref()?;
-                status.get(NVIDIA_GPU)?.0.parse::<u32>().ok()
-            };
             let is_last = shown[index + 1..].iter().all(|(_, later)| later.name_any() != name);
             let is_more = self.gpus.get(&name).is_none_or(|before| gpus(node) >= *before);
             if is_more || now.duration_since(*at) > HEARD_WITHIN {
@@ -302,6 +299,12 @@ impl Judge {
     pub(super) fn findings(&self) -> Vec<String> {
         self.findings.clone()
     }
+}
+
+/// GPUs that a node offers.
+fn gpus(node: &Node) -> Option<u32> {
+    let status = node.status.as_ref()?.allocatable.as_ref()?;
+    status.get(NVIDIA_GPU)?.0.parse::<u32>().ok()
 }
 
 fn read<T: DeserializeOwned>(object: &Value) -> Option<T> {

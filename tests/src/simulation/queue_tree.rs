@@ -24,11 +24,14 @@ pub(super) struct QueueTree {
     pods: BTreeMap<String, Counted>,
     /// The last time that a queue got another parent.
     moved: Option<Instant>,
+    /// The most thousandths of GPUs that each node ever had.
+    gpus_of_nodes: BTreeMap<String, i64>,
 }
 
 /// A queue, with thousandths of GPUs.
 #[derive(Debug)]
 struct Row {
+    is_gone: bool,
     parent: Option<String>,
     quota: Recent,
     limit: Recent,
@@ -66,6 +69,7 @@ impl QueueTree {
     pub(super) fn queue_gone(&mut self, name: &str, now: Instant) {
         if let Some(row) = self.rows.get_mut(name) {
             row.parent = None;
+            row.is_gone = true;
         }
         self.moved = Some(now);
         self.recount(now);
@@ -78,6 +82,7 @@ impl QueueTree {
         let parent = spec["parentQueue"].as_str().filter(|parent| !parent.is_empty());
         let is_new = !self.rows.contains_key(name);
         let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row {
+            is_gone: false,
             parent: parent.map(str::to_owned),
             quota: Recent::new(quota),
             limit: Recent::new(limit),
@@ -87,6 +92,7 @@ impl QueueTree {
             protected: Recent::default(),
             asked: Recent::default(),
         });
+        row.is_gone = false;
         row.quota.set(quota, now);
         row.limit.set(limit, now);
         row.reclaim_min_runtime = duration(&spec["reclaimMinRuntime"]);
@@ -99,6 +105,12 @@ impl QueueTree {
         if is_new || has_moved {
             self.recount(now);
         }
+    }
+
+    /// Takes in how many GPUs a node has.
+    pub(super) fn node(&mut self, name: &str, gpus: i64) {
+        let most = self.gpus_of_nodes.entry(name.to_owned()).or_default();
+        *most = (*most).max(1000 * gpus);
     }
 
     /// Takes in that a group is there, whose pods count for its queue from now on.
@@ -195,6 +207,24 @@ impl QueueTree {
         (row.quota.most_since(since) != UNLIMITED).then(|| (row.asked.most_since(since), own))
     }
 
+    /// The least thousandths of GPUs that a queue had since a moment, and the most that its fair share may have been: what is
+    /// left of that of the queue above once all beside it have the lesser of their quota and what they ask for, or the same of
+    /// its own. Source: docs/behaviour.md 3.3.
+    pub(super) fn least_and_share(&self, queue: &str, since: Instant) -> Option<(i64, i64)> {
+        let path: Vec<&str> = self.path(queue).collect();
+        let mut share: i64 = self.gpus_of_nodes.values().sum();
+        for name in path.iter().rev() {
+            let row = self.rows.get(*name)?;
+            let beside = self
+                .rows
+                .iter()
+                .filter(|(other, beside)| beside.parent == row.parent && other.as_str() != *name);
+            let kept: i64 = beside.map(|(_, beside)| beside.kept_at_least(since)).sum();
+            share = (share - kept).max(row.kept_at_most(since));
+        }
+        Some((self.rows.get(queue)?.held.least_since(since), share))
+    }
+
     /// Time for which work of a queue is kept from others of the queue.
     pub(super) fn preempt_min_runtime(&self, queue: &str) -> Option<Duration> {
         self.path(queue).find_map(|name| self.rows.get(name)?.preempt_min_runtime)
@@ -232,6 +262,20 @@ impl QueueTree {
             row.protected.set(sum.protected, now);
             row.asked.set(sum.asked, now);
         }
+    }
+}
+
+impl Row {
+    /// The least that it got before what was over was divided.
+    fn kept_at_least(&self, since: Instant) -> i64 {
+        let own = self.quota.least_since(since).min(self.limit.least_since(since));
+        own.min(self.asked.least_since(since))
+    }
+
+    /// The most that it got before what was over was divided.
+    fn kept_at_most(&self, since: Instant) -> i64 {
+        let own = self.quota.most_since(since).min(self.limit.most_since(since));
+        own.min(self.asked.most_since(since))
     }
 }
 

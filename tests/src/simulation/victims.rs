@@ -1,7 +1,7 @@
 //! Promises about evictions for others: who may take from whom, and when (S6).
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     time::Duration,
 };
 
@@ -35,8 +35,8 @@ pub(super) struct Victims {
     told: BTreeMap<String, String>,
     /// Evictions of late: when, of which group, for which.
     lately: VecDeque<(Instant, String, String)>,
-    /// Groups that ask for GPUs.
-    ask: BTreeSet<String>,
+    /// The fewest thousandths of GPUs that a pod of each group asks for, which asks for some.
+    ask: BTreeMap<String, i64>,
 }
 
 /// An eviction of a pod of one group for another group.
@@ -62,8 +62,8 @@ impl Victims {
             return Vec::new();
         }
         let Some(of) = &shown.group else { return Vec::new() };
-        if shown.gpu_milli > 0 && !self.ask.contains(of) {
-            self.ask.insert(of.clone());
+        if shown.gpu_milli > 0 && self.ask.get(of).is_none_or(|least| *least > shown.gpu_milli) {
+            self.ask.insert(of.clone(), shown.gpu_milli);
         }
         let Some(message) = message(shown) else { return Vec::new() };
         if self.told.get(&shown.uid).is_some_and(|before| before == message) {
@@ -82,6 +82,7 @@ impl Victims {
             forbidden(eviction, known),
             self.too_early(eviction, known, at),
             self.within_its_queue(eviction, known, at),
+            self.beyond_its_share(eviction, known, at),
         ];
         let (name, for_whom) = (&shown.name, by);
         let wrong = wrong.into_iter().flatten();
@@ -119,13 +120,33 @@ impl Victims {
         at: Moment,
     ) -> Option<String> {
         let (of, by) = (known.groups.get(eviction.of)?, known.groups.get(eviction.by)?);
-        let is_reclaim = eviction.action == Action::Reclaim && self.ask.contains(eviction.by);
+        let is_reclaim = eviction.action == Action::Reclaim && self.ask.contains_key(eviction.by);
         if !is_reclaim || known.queues.has_moved_since(at.since) {
             return None;
         }
         let queue = known.queues.levelled(&of.queue, &by.queue);
         let (most, own) = known.queues.most_and_own(queue, at.since)?;
         (most < own).then(|| format!("{queue} has {most} milli of GPUs of {own} of its own"))
+    }
+
+    /// A reclaim for a queue that has its share, as large as it may have been. Source: docs/behaviour.md 4.2.
+    fn beyond_its_share(
+        &self,
+        eviction: Eviction<'_>,
+        known: Known<'_>,
+        at: Moment,
+    ) -> Option<String> {
+        let by = known.groups.get(eviction.by)?;
+        let ask = self.ask.get(eviction.by)?;
+        if eviction.action != Action::Reclaim || known.queues.has_moved_since(at.since) {
+            return None;
+        }
+        let queue = &by.queue;
+        let (least, share) = known.queues.least_and_share(queue, at.since)?;
+        let is_beyond = least + ask > share;
+        is_beyond.then(|| {
+            format!("{queue} has {least} milli of GPUs of a share of {share} and takes {ask} more")
+        })
     }
 }
 

@@ -115,6 +115,23 @@ fn what_waits_counts_among_what_a_queue_may_have() {
 }
 
 #[test]
+fn a_share_is_at_most_what_others_leave() {
+    let mut tree = Tree::new();
+    tree.queues.node("n", 8);
+    let share = |tree: &Tree, queue| tree.queues.least_and_share(queue, tree.now);
+    assert_eq!(share(&tree, "a"), Some((0, 8000)));
+    // Beside it one asks for more than its quota, and one for less.
+    assert_eq!(tree.pod("1", "b-kept", 6, None), [""; 0]);
+    tree.wait(1);
+    assert_eq!(share(&tree, "a"), Some((0, 4000)));
+    assert_eq!(tree.pod("2", "a", 2, Some("n")), [""; 0]);
+    tree.wait(1);
+    assert_eq!(share(&tree, "a"), Some((2000, 4000)));
+    assert_eq!(share(&tree, "b"), Some((0, 6000)));
+    assert_eq!(share(&tree, "c"), Some((0, 3000)));
+}
+
+#[test]
 fn the_runtime_before_a_reclaim_is_that_of_the_first_queue_that_is_not_of_both() {
     let mut tree = Tree::new();
     let minutes = |queue: &str, by: &str| tree.queues.reclaim_min_runtime(queue, by);

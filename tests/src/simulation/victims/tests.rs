@@ -8,6 +8,7 @@ use crate::simulation::shown::Group;
 /// Queues `a` and `b` with a quota of 4 GPUs, whose work runs for 2 minutes at least.
 fn queues(now: Instant) -> QueueTree {
     let mut queues = QueueTree::default();
+    queues.node("n", 16);
     for name in ["a", "b"] {
         let spec = json!({
             "reclaimMinRuntime": "2m", "preemptMinRuntime": "3m",
