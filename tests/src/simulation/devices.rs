@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kai_api::names::{annotation, env, label};
+use kai_sandbox::server::Change;
 use kube::ResourceExt;
 use tokio::time::Instant;
 
@@ -22,8 +23,18 @@ pub(super) struct Devices {
     users: BTreeMap<String, BTreeSet<String>>,
     /// Groups of each of those by its UID, also where its labels change later.
     groups: BTreeMap<String, Vec<String>>,
-    /// Devices that config maps name, by `namespace/name`.
-    told: BTreeMap<String, String>,
+    /// Config maps that name devices, by `namespace/name`.
+    told: BTreeMap<String, Map>,
+    /// Names of all pods by UID, of those that wait with the label of a GPU that they share.
+    pods: BTreeMap<String, Option<String>>,
+}
+
+/// A config map.
+#[derive(Debug)]
+struct Map {
+    devices: String,
+    /// UIDs of what it belongs to.
+    owners: Vec<String>,
 }
 
 /// A reservation pod.
@@ -42,7 +53,8 @@ impl Devices {
         let devices = map.data.as_ref().and_then(|data| data.get(env::VISIBLE_DEVICES));
         if let Some(devices) = devices {
             let name = format!("{}/{}", map.namespace().unwrap_or_default(), map.name_any());
-            self.told.insert(name, devices.clone());
+            let owners = map.owner_references().iter().map(|owner| owner.uid.clone()).collect();
+            self.told.insert(name, Map { devices: devices.clone(), owners });
         }
     }
 
@@ -53,9 +65,15 @@ impl Devices {
     }
 
     /// Takes a pod in; says what is wrong with the GPUs that it shares, or holds for others.
-    pub(super) fn pod(&mut self, shown: &Shown<'_>, at: Moment) -> Vec<String> {
+    pub(super) fn pod(&mut self, shown: &Shown<'_>, change: Change, at: Moment) -> Vec<String> {
         if shown.is_reservation {
             return self.reservation(shown, at);
+        }
+        if change == Change::Deleted {
+            self.pods.remove(&shown.uid);
+        } else {
+            let is_left = shown.life == Life::Waits && !groups(shown.pod).is_empty();
+            self.pods.insert(shown.uid.clone(), is_left.then(|| shown.name.clone()));
         }
         if shown.life != Life::Holds {
             for group in self.groups.remove(&shown.uid).into_iter().flatten() {
@@ -78,6 +96,16 @@ impl Devices {
         }
         self.groups.insert(shown.uid.clone(), groups);
         wrong
+    }
+
+    /// Says what is left of binds that came to nothing, and of pods that are gone (L6).
+    pub(super) fn at_rest(&self) -> Vec<String> {
+        let labelled = self.pods.values().flatten();
+        let labelled = labelled.map(|pod| format!("{pod} waits, and its labels name a GPU"));
+        let is_left = |map: &Map| !map.owners.iter().any(|owner| self.pods.contains_key(owner));
+        let maps = self.told.iter().filter(|(_, map)| is_left(map));
+        let maps = maps.map(|(name, _)| format!("config map {name} is left behind"));
+        labelled.chain(maps).collect()
     }
 
     /// A pod that shares GPUs from now on: each is held for it on its node, and it is told which.
@@ -108,6 +136,7 @@ impl Devices {
         };
         let maps = [format!("{namespace}/{map}-0"), format!("{namespace}/{map}-0-evar")];
         let told = maps.iter().find_map(|map| self.told.get(map));
+        let told = told.map(|map| map.devices.as_str());
         let is_said =
             |one: &str| devices.iter().any(|uuid| !uuid.is_empty() && one.ends_with(uuid));
         match told {
@@ -166,7 +195,6 @@ fn groups(pod: &Pod) -> Vec<String> {
 mod tests {
     use std::time::Duration;
 
-    use kai_sandbox::server::Change;
     use serde_json::{Value, json};
 
     use super::*;
@@ -185,23 +213,31 @@ mod tests {
                 "held" => (pod(name, "kai-resource-reservation", ""), Change::Deleted),
                 "shares" => (pod(name, "d", what), Change::Modified),
                 "shared" => (pod(name, "d", ""), Change::Deleted),
+                "unmap" => (map(name, what), Change::Deleted),
                 other => panic!("{other} is no step"),
             };
             let now = start + Duration::from_secs(second);
             let since = now.checked_sub(Duration::from_secs(5)).unwrap_or(now);
             let at = Moment { now, since, calm: Some(start) };
-            if words[0] == "map" {
-                devices.config_map(&serde_json::from_value(object).expect("it is a config map"));
+            if words[0].ends_with("map") {
+                let map: ConfigMap = serde_json::from_value(object).expect("it is a config map");
+                if change == Change::Deleted {
+                    devices.config_map_gone(&map);
+                } else {
+                    devices.config_map(&map);
+                }
             } else {
                 let pod: Pod = serde_json::from_value(object).expect("it is a pod");
-                found.extend(devices.pod(&Shown::of(&pod, change), at));
+                found.extend(devices.pod(&Shown::of(&pod, change), change, at));
             }
         }
+        found.extend(devices.at_rest());
         assert_eq!(found, expect, "{steps:?}");
     }
 
     fn map(pod: &str, device: &str) -> Value {
-        json!({"metadata": {"name": format!("{pod}-0-evar"), "namespace": "d"},
+        json!({"metadata": {"name": format!("{pod}-0-evar"), "namespace": "d",
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": pod}]},
             "data": {"NVIDIA_VISIBLE_DEVICES": device}})
     }
 
@@ -219,6 +255,9 @@ mod tests {
             json!({"run.ai/reserve_for_gpu_index": if what == "silent" { "" } else { "GPU-1" }})
         };
         pod["metadata"]["annotations"] = annotations;
+        if what == "waits" {
+            pod["spec"]["nodeName"] = Value::Null;
+        }
         if what == "unlabelled" {
             pod["metadata"]["labels"] = json!({});
         }
@@ -253,7 +292,14 @@ mod tests {
         let begin = ["holds r", "map a GPU-1", "shares a"];
         let with = |more: &[&'static str]| [&begin[..], more].concat();
         check(&with(&["held r"]), &["r of g goes, which 1 pods share"]);
-        check(&with(&["shared a", "held r"]), &[]);
+        check(&with(&["shared a", "held r", "unmap a"]), &[]);
         check(&with(&["holds s", "held r"]), &[]);
+    }
+
+    #[test]
+    fn nothing_is_left_of_binds_that_came_to_nothing() {
+        check(&["shares a waits"], &["a waits, and its labels name a GPU"]);
+        check(&["map a GPU-1"], &["config map d/a-0-evar is left behind"]);
+        check(&["map a GPU-1", "shares a waits", "shared a", "unmap a"], &[]);
     }
 }

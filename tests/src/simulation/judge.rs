@@ -185,7 +185,7 @@ impl Judge {
         }
         let shown = Shown::of(&pod, write.change);
         wrong.extend(self.places.pod(&shown, at));
-        wrong.extend(self.devices.pod(&shown, at));
+        wrong.extend(self.devices.pod(&shown, write.change, at));
         self.gangs.pod(&shown, &self.groups, at.now);
         wrong.extend(self.queues.pod(&shown, &self.groups, at));
         self.accounts.pod(&shown, &self.groups);
@@ -242,7 +242,7 @@ impl Judge {
     pub(super) fn at_rest(&mut self) {
         let minimum = |group: &str| self.groups.get(group).map_or(1, |group| group.minimum);
         let told = self.told.at_rest(minimum);
-        let wrong = told.into_iter().chain(self.accounts.at_rest());
+        let wrong = told.into_iter().chain(self.accounts.at_rest()).chain(self.devices.at_rest());
         self.findings.extend(wrong.map(|text| format!("at rest: {text}")));
     }
 

@@ -92,12 +92,12 @@ impl QueueTree {
             protected: Recent::default(),
             asked: Recent::default(),
         });
-        row.is_gone = false;
+        let was_gone = std::mem::replace(&mut row.is_gone, false);
         row.quota.set(quota, now);
         row.limit.set(limit, now);
         row.reclaim_min_runtime = duration(&spec["reclaimMinRuntime"]);
         row.preempt_min_runtime = duration(&spec["preemptMinRuntime"]);
-        let has_moved = row.parent.as_deref() != parent;
+        let has_moved = was_gone || row.parent.as_deref() != parent;
         if has_moved {
             row.parent = parent.map(str::to_owned);
             self.moved = Some(now);
