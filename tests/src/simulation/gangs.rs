@@ -29,6 +29,10 @@ pub(super) struct Gangs {
 
 #[derive(Debug, Default)]
 struct Gang {
+    /// UIDs of all its pods, also of those that wait, leave, or ended well.
+    members: BTreeSet<String>,
+    /// The number of these.
+    size: Recent,
     /// UIDs of pods that have their places.
     placed: BTreeSet<String>,
     /// The number of these.
@@ -46,42 +50,37 @@ struct Gang {
 }
 
 impl Gangs {
-    /// Takes a pod in.
-    pub(super) fn pod(&mut self, shown: &Shown<'_>, groups: &Groups, now: Instant) {
-        let Some(name) = shown.group.as_ref().filter(|_| shown.life != Life::Waits) else { return };
+    /// Takes a pod in; says so where it is the first of too few to be bound. That holds whatever goes wrong: members that
+    /// are gone for long, or never were, are known to nobody.
+    pub(super) fn pod(&mut self, shown: &Shown<'_>, groups: &Groups, at: Moment) -> Option<String> {
+        let name = shown.group.as_ref()?;
+        let minimum = groups.get(name).map_or(0, |group| group.minimum);
         let gang = self.gangs.entry(name.clone()).or_default();
-        gang.has_succeeded |= shown.life == Life::Succeeded;
-        let has_changed = if shown.life == Life::Holds {
-            gang.placed.insert(shown.uid.clone())
-        } else {
-            // Also one that went before it was bound is missed by the others.
-            gang.starts = None;
-            gang.placed.remove(&shown.uid)
-        };
-        if !has_changed {
-            return;
+        gang.take(shown, at.now);
+        if shown.life == Life::Waits || !gang.place(shown) {
+            return None;
         }
         let before = gang.count.now();
         let count = i64::try_from(gang.placed.len()).unwrap_or(i64::MAX);
-        gang.count.set(count, now);
+        gang.count.set(count, at.now);
         if before == 0 {
-            let is_anew = gang.emptied.is_none_or(|at| now.duration_since(at) >= EMPTY_MIN);
-            gang.started = if is_anew { Some(now) } else { gang.started };
-            gang.starts = Some(now);
-            self.due.insert((now + START_MAX, name.clone()));
+            gang.start(at.now);
+            self.due.insert((at.now + START_MAX, name.clone()));
         } else if count == 0 {
-            gang.emptied = Some(now);
+            gang.emptied = Some(at.now);
         }
-        let minimum = groups.get(name).map_or(0, |group| group.minimum);
         if gang.placed.len() >= minimum {
             gang.starts = None;
         }
         if gang.is_in_part(minimum) {
-            gang.in_part = gang.in_part.or(Some(now));
-            self.due.insert((now + PART_MAX, name.clone()));
+            gang.in_part = gang.in_part.or(Some(at.now));
+            self.due.insert((at.now + PART_MAX, name.clone()));
         } else {
             gang.in_part = None;
         }
+        let size = usize::try_from(gang.size.most_since(at.since)).unwrap_or_default();
+        let is_begun_too_few = before == 0 && size < minimum;
+        is_begun_too_few.then(|| format!("{name} was begun with {size} of {minimum} pods"))
     }
 
     /// Looks at the gangs whose time is over; says which of them are in part and ought not to be.
@@ -129,6 +128,38 @@ impl Gangs {
 }
 
 impl Gang {
+    /// Counts a pod among its members, or no more.
+    fn take(&mut self, shown: &Shown<'_>, now: Instant) {
+        self.has_succeeded |= shown.life == Life::Succeeded;
+        let has_changed = if shown.life == Life::Gone {
+            self.members.remove(&shown.uid)
+        } else {
+            !self.members.contains(&shown.uid) && self.members.insert(shown.uid.clone())
+        };
+        if has_changed {
+            self.size.set(i64::try_from(self.members.len()).unwrap_or(i64::MAX), now);
+        }
+    }
+
+    /// Counts a pod among those that have their places, or no more; tells whether it was not so before.
+    fn place(&mut self, shown: &Shown<'_>) -> bool {
+        if shown.life == Life::Holds {
+            return self.placed.insert(shown.uid.clone());
+        }
+        // Also one that went before it was bound is missed by the others.
+        self.starts = None;
+        self.placed.remove(&shown.uid)
+    }
+
+    /// Notes that its first pod has got its place.
+    fn start(&mut self, now: Instant) {
+        let is_anew = self.emptied.is_none_or(|at| now.duration_since(at) >= EMPTY_MIN);
+        if is_anew {
+            self.started = Some(now);
+        }
+        self.starts = Some(now);
+    }
+
     /// Tells whether it has some pods, and fewer than it needs, none of which ended well.
     fn is_in_part(&self, minimum: usize) -> bool {
         !self.placed.is_empty() && self.placed.len() < minimum && !self.has_succeeded
@@ -154,14 +185,16 @@ mod tests {
         let mut found = Vec::new();
         for second in 0..=until {
             let now = start + Duration::from_secs(second);
+            let calm = Some(start + Duration::from_secs(calm));
+            let since = now.checked_sub(Duration::from_secs(5)).unwrap_or(now);
+            let at = Moment { now, since, calm };
             for words in steps.iter().map(|step| step.split(' ').collect::<Vec<_>>()) {
                 if words[0] == second.to_string() {
                     let pod = pod(words[1], words[2]);
-                    gangs.pod(&Shown::of(&pod, Change::Modified), &groups, now);
+                    found.extend(gangs.pod(&Shown::of(&pod, Change::Modified), &groups, at));
                 }
             }
-            let calm = Some(start + Duration::from_secs(calm));
-            found.extend(gangs.pass(&groups, Moment { now, since: now, calm }));
+            found.extend(gangs.pass(&groups, at));
         }
         assert_eq!(found, expect, "{steps:?}");
     }
@@ -172,6 +205,8 @@ mod tests {
             "spec": {"nodeName": "n", "containers": []},
         });
         match becomes {
+            "comes" => pod["spec"]["nodeName"] = serde_json::Value::Null,
+            "failed" => pod["status"] = json!({"phase": "Failed"}),
             "leaves" => pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"),
             "ended" => pod["status"] = json!({"phase": "Succeeded"}),
             _ => {}
@@ -179,25 +214,41 @@ mod tests {
         serde_json::from_value(pod).expect("it is a pod")
     }
 
+    /// Steps after which three pods wait.
+    const COME: [&str; 3] = ["0 a comes", "0 b comes", "0 c comes"];
+
+    fn with(before: &[&'static str], more: &[&'static str]) -> Vec<&'static str> {
+        [&COME[..], before, more].concat()
+    }
+
     #[test]
     fn a_gang_starts_as_a_whole() {
-        check(&["1 a bound", "2 b bound", "50 c bound"], 0, 400, &[]);
+        let two = ["1 a bound", "2 b bound"];
+        check(&with(&two, &["50 c bound"]), 0, 400, &[]);
         let begun = &["d/g was begun in part: 2 of 3 are bound"];
-        check(&["1 a bound", "2 b bound", "70 c bound"], 0, 400, begun);
-        check(&["1 a bound", "2 b bound", "70 c bound"], 2, 400, &[]);
-        check(&["1 a bound", "2 b bound", "3 b leaves", "9 a leaves"], 0, 400, &[]);
+        check(&with(&two, &["70 c bound"]), 0, 400, begun);
+        check(&with(&two, &["70 c bound"]), 2, 400, &[]);
+        check(&with(&two, &["3 b leaves", "9 a leaves"]), 0, 400, &[]);
+    }
+
+    #[test]
+    fn a_gang_starts_once_enough_of_it_are_there() {
+        let few = &["d/g was begun with 2 of 3 pods"];
+        check(&["0 a comes", "0 b comes", "9 a bound", "20 a leaves"], 900, 30, few);
+        check(&with(&[], &["3 c failed", "9 a bound", "20 a leaves"]), 900, 30, few);
+        check(&with(&[], &["3 c failed", "7 a bound", "20 a leaves"]), 900, 30, &[]);
+        check(&with(&[], &["3 c ended", "9 a bound", "20 a leaves"]), 900, 30, &[]);
     }
 
     #[test]
     fn a_gang_that_was_hurt_does_not_go_on_in_part_for_long() {
         let whole = ["1 a bound", "1 b bound", "1 c bound"];
-        let with = |more: &[&'static str]| [&whole[..], more].concat();
         let part = &["d/g goes on in part: 2 of 3 are bound"];
-        check(&with(&["100 c leaves"]), 0, 900, part);
-        check(&with(&["100 c leaves", "200 a leaves", "200 b leaves"]), 0, 900, &[]);
-        check(&with(&["100 c leaves", "200 d bound"]), 0, 900, &[]);
-        check(&with(&["100 c ended"]), 0, 900, &[]);
-        check(&with(&["100 c leaves"]), 500, 700, &[]);
-        check(&with(&["100 c leaves"]), 500, 900, part);
+        check(&with(&whole, &["100 c leaves"]), 0, 900, part);
+        check(&with(&whole, &["100 c leaves", "200 a leaves", "200 b leaves"]), 0, 900, &[]);
+        check(&with(&whole, &["100 c leaves", "200 d bound"]), 0, 900, &[]);
+        check(&with(&whole, &["100 c ended"]), 0, 900, &[]);
+        check(&with(&whole, &["100 c leaves"]), 500, 700, &[]);
+        check(&with(&whole, &["100 c leaves"]), 500, 900, part);
     }
 }

@@ -186,7 +186,7 @@ impl Judge {
         let shown = Shown::of(&pod, write.change);
         wrong.extend(self.places.pod(&shown, at));
         wrong.extend(self.devices.pod(&shown, write.change, at));
-        self.gangs.pod(&shown, &self.groups, at.now);
+        wrong.extend(self.gangs.pod(&shown, &self.groups, at));
         wrong.extend(self.queues.pod(&shown, &self.groups, at));
         self.accounts.pod(&shown, &self.groups);
         let known = Known { groups: &self.groups, gangs: &self.gangs, queues: &self.queues };

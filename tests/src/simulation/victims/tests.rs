@@ -51,7 +51,8 @@ fn check(pods: &[(u32, u64)], told: &str, expect: &[&str]) {
         let since = now.checked_sub(Duration::from_secs(10)).unwrap_or(now);
         let at = Moment { now, since, calm: Some(start) };
         let shown = Shown::of(pod, Change::Modified);
-        gangs.pod(&shown, &groups, now);
+        // Here gangs are begun one pod at a time.
+        drop(gangs.pod(&shown, &groups, at));
         found.extend(queues.pod(&shown, &groups, at));
         let known = Known { groups: &groups, gangs: &gangs, queues: &queues };
         found.extend(victims.pod(&shown, known, at));
