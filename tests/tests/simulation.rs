@@ -66,7 +66,7 @@ fn kept_faults_make_the_same_history() {
     assert_eq!(first, again);
 }
 
-/// What users do at the moment of a daemon's write is drawn and kept as other faults are.
+/// Users who write at the moment of a daemon's write are drawn and kept as other faults are.
 #[test]
 fn crowds_and_meddlers_make_one_history() {
     let length = Duration::from_mins(10);
@@ -136,7 +136,7 @@ fn no_seed_breaks_a_promise() {
     assert_eq!(found.into_inner().expect("no thread panics"), [""; 0]);
 }
 
-/// Where nothing goes wrong all is judged most strictly: gangs in part, minimum runtimes, reservations, what queues say.
+/// All is judged most strictly while nothing goes wrong: gangs in part, minimum runtimes, reservations, accounts of queues.
 #[test]
 fn a_crowd_without_faults_breaks_no_promise() {
     for seed in 10..20 {

@@ -172,7 +172,7 @@ impl Accounts {
 }
 
 impl Account {
-    /// What it says and is otherwise.
+    /// Says what of its sums is otherwise.
     fn wrong(&self, name: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         for (field, (says, sums)) in FIELDS.iter().zip(self.says.iter().zip(&self.sums)) {

@@ -337,7 +337,7 @@ impl Link {
         Fault::named(weather.fault(&at, drawn, Fault::KINDS)?, millis)
     }
 
-    /// What users do at the moment of a write, where there are such users.
+    /// Draws the part that a user has in a write, where there are such users.
     fn meddled(&self, weather: &Weather, what: &str) -> Option<Fault> {
         weather.meddlers.as_ref()?;
         let at = self.next(&format!("{what} meddled"));

@@ -54,7 +54,7 @@ pub(super) struct Users {
     pods: u64,
     run: Duration,
     is_mixed: bool,
-    /// Where more comes than there is room for.
+    /// More comes than there is room for, where it is there.
     crowd: Option<Crowd>,
     jobs: u64,
     /// Jobs for which an empty cluster has room.

@@ -26,7 +26,7 @@ pub(super) struct Places {
 #[derive(Debug, Default)]
 struct Row {
     labels: BTreeMap<String, String>,
-    /// What keeps pods away, and since when.
+    /// Reasons that keep pods away, each since when.
     bars: BTreeMap<Bar, Instant>,
 }
 
@@ -84,7 +84,7 @@ impl Places {
     }
 }
 
-/// What keeps pods away from a node.
+/// Reads the reasons that keep pods away from a node.
 fn bars(node: &Node) -> Vec<Bar> {
     let spec = node.spec.clone().unwrap_or_default();
     let mut bars = Vec::new();

@@ -44,7 +44,7 @@ impl Group {
     }
 }
 
-/// How far a pod is.
+/// A part of the life of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
     /// It has no node.

@@ -31,7 +31,7 @@ pub(super) struct Known<'a> {
 /// Pods that were told that they go for others.
 #[derive(Debug, Default)]
 pub(super) struct Victims {
-    /// What each was told, by UID.
+    /// The words that each was told, by UID.
     told: BTreeMap<String, String>,
     /// Evictions of late: when, of which group, for which.
     lately: VecDeque<(Instant, String, String)>,
