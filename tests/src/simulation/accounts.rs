@@ -47,6 +47,8 @@ pub(super) struct Accounts {
 struct Account {
     parent: Option<String>,
     sums: Sums,
+    /// Thousandths of GPUs that may be lost where memory becomes a part of a GPU.
+    lost_max: i64,
     says: Sums,
     /// Since when it says something else than what is.
     behind: Option<Instant>,
@@ -60,6 +62,8 @@ struct Counted {
     of: Option<(String, bool)>,
     requested: Amounts,
     allocated: Amounts,
+    /// Thousandths of GPUs of it that may be lost.
+    lost_max: i64,
 }
 
 impl Accounts {
@@ -111,9 +115,9 @@ impl Accounts {
         let of = groups.get(group).map(|group| (group.queue.clone(), group.is_protected));
         let before = self.pods.get(&shown.uid);
         let of = before.and_then(|before| before.of.clone()).or(of);
-        let (requested, own) = amounts(shown.pod);
+        let (requested, own, lost_max) = amounts(shown.pod);
         let allocated = if is_allocated(shown.pod) { own } else { Amounts::default() };
-        let counted = Counted { group: group.clone(), of, requested, allocated };
+        let counted = Counted { group: group.clone(), of, requested, allocated, lost_max };
         if before != Some(&counted) {
             self.pods.insert(shown.uid.clone(), counted);
             self.recount(groups);
@@ -124,7 +128,7 @@ impl Accounts {
     pub(super) fn pass(&mut self, at: Moment) -> Vec<String> {
         let mut found = Vec::new();
         for (name, account) in &mut self.queues {
-            if account.says == account.sums {
+            if account.is_right() {
                 account.behind = None;
                 continue;
             }
@@ -147,7 +151,7 @@ impl Accounts {
     /// has.
     fn recount(&mut self, groups: &Groups) {
         for account in self.queues.values_mut() {
-            account.sums = Sums::default();
+            (account.sums, account.lost_max) = (Sums::default(), 0);
         }
         for pod in self.pods.values() {
             let Some((queue, is_protected)) = &pod.of else { continue };
@@ -165,6 +169,7 @@ impl Accounts {
                         *sum += amount;
                     }
                 }
+                account.lost_max += pod.lost_max;
                 next.clone_from(&account.parent);
             }
         }
@@ -172,12 +177,25 @@ impl Accounts {
 }
 
 impl Account {
+    /// Tells whether it says what is.
+    fn is_right(&self) -> bool {
+        let is_right = |(says, sums): (&Amounts, &Amounts)| {
+            says.iter().zip(sums).all(|(says, sum)| self.is_one(*says, *sum))
+        };
+        self.says.iter().zip(&self.sums).all(is_right)
+    }
+
+    /// Tells whether what it says is a sum, but for what may be lost of it.
+    fn is_one(&self, says: i64, sum: i64) -> bool {
+        (0..=self.lost_max).contains(&(sum - says))
+    }
+
     /// Says what of its sums is otherwise.
     fn wrong(&self, name: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         for (field, (says, sums)) in FIELDS.iter().zip(self.says.iter().zip(&self.sums)) {
             for (resource, (says, sum)) in RESOURCES.iter().zip(says.iter().zip(sums)) {
-                if says != sum {
+                if !self.is_one(*says, *sum) {
                     wrong.push(format!(
                         "{name} says {says} milli of {resource} in {field}, and its pods make {sum}"
                     ));
@@ -196,8 +214,9 @@ fn is_allocated(pod: &Pod) -> bool {
         || conditions.any(|one| one.type_ == "PodScheduled" && one.status == "True")
 }
 
-/// Amounts that a pod asks for, and those that it has once it has its place: memory of a GPU is a part of its node's by then.
-fn amounts(pod: &Pod) -> (Amounts, Amounts) {
+/// Amounts that a pod asks for, and those that it has once it has its place: memory of a GPU is a part of its node's by then,
+/// of which a thousandth may be lost.
+fn amounts(pod: &Pod) -> (Amounts, Amounts, i64) {
     let of = |container: &Container, resource: &str| {
         let resources = container.resources.as_ref()?;
         let listed = |list: Option<&BTreeMap<String, Text>>| list?.get(resource).cloned();
@@ -212,11 +231,12 @@ fn amounts(pod: &Pod) -> (Amounts, Amounts) {
     let devices = mixed::devices_of(pod.annotations());
     let share = 10 * mixed::hundredths_of(pod.annotations()).unwrap_or_default() * devices;
     allocated[1] += share;
-    match pod.annotations().get(annotation::GPU_MEMORY) {
-        Some(mib) => requested[2] += milli(mib) * devices,
-        None => requested[1] += share,
-    }
-    (requested, allocated)
+    let Some(mib) = pod.annotations().get(annotation::GPU_MEMORY) else {
+        requested[1] += share;
+        return (requested, allocated, 0);
+    };
+    requested[2] += milli(mib) * devices;
+    (requested, allocated, devices)
 }
 
 fn milli(text: &str) -> i64 {
