@@ -187,9 +187,10 @@ impl QueueTree {
         !self.pods.values().any(|pod| pod.holds && pod.queue.is_some())
     }
 
-    /// Tells whether a queue got another parent since a moment.
+    /// Tells whether a queue got another parent since a moment, or is away: nobody says what counts for which queue then.
     pub(super) fn has_moved_since(&self, moment: Instant) -> bool {
-        self.moved.is_some_and(|moved| moved >= moment)
+        let is_one_away = self.rows.values().any(|row| row.is_gone);
+        is_one_away || self.moved.is_some_and(|moved| moved >= moment)
     }
 
     /// The first queue on the way from the root to `queue` that is not on the way to `other`; `queue` itself where all are.
