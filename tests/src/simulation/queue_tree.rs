@@ -31,7 +31,8 @@ pub(super) struct QueueTree {
 /// A queue, with thousandths of GPUs.
 #[derive(Debug)]
 struct Row {
-    is_gone: bool,
+    /// Since when it is gone.
+    gone: Option<Instant>,
     parent: Option<String>,
     quota: Recent,
     limit: Recent,
@@ -69,7 +70,7 @@ impl QueueTree {
     pub(super) fn queue_gone(&mut self, name: &str, now: Instant) {
         if let Some(row) = self.rows.get_mut(name) {
             row.parent = None;
-            row.is_gone = true;
+            row.gone = Some(now);
         }
         self.moved = Some(now);
         self.recount(now);
@@ -82,7 +83,7 @@ impl QueueTree {
         let parent = spec["parentQueue"].as_str().filter(|parent| !parent.is_empty());
         let is_new = !self.rows.contains_key(name);
         let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row {
-            is_gone: false,
+            gone: None,
             parent: parent.map(str::to_owned),
             quota: Recent::new(quota),
             limit: Recent::new(limit),
@@ -92,7 +93,7 @@ impl QueueTree {
             protected: Recent::default(),
             asked: Recent::default(),
         });
-        let was_gone = std::mem::replace(&mut row.is_gone, false);
+        let was_gone = row.gone.take().is_some();
         row.quota.set(quota, now);
         row.limit.set(limit, now);
         row.reclaim_min_runtime = duration(&spec["reclaimMinRuntime"]);
@@ -152,7 +153,23 @@ impl QueueTree {
         };
         self.pods.insert(shown.uid.clone(), counted);
         self.recount(at.now);
-        if holds && !had_place { self.passed(shown, at) } else { Vec::new() }
+        if !holds || had_place {
+            return Vec::new();
+        }
+        let mut found = self.passed(shown, at);
+        found.extend(self.missing(shown, at));
+        found
+    }
+
+    /// A queue that is long gone, or hangs below one that is, for which a pod has got its place.
+    fn missing(&self, shown: &Shown<'_>, at: Moment) -> Option<String> {
+        let queue = self.pods.get(&shown.uid)?.queue.as_deref()?;
+        let is_long_gone = |name: &&str| {
+            let row = self.rows.get(*name);
+            row.and_then(|row| row.gone).is_some_and(|gone| gone < at.since)
+        };
+        let name = self.path(queue).find(is_long_gone)?;
+        Some(format!("{name} is gone, and {} is bound for it", shown.name))
     }
 
     /// Limits and quotas that are passed by what a pod has got. Of the queues above only where none has moved lately.
@@ -189,7 +206,7 @@ impl QueueTree {
 
     /// Tells whether a queue got another parent since a moment, or is away: nobody says what counts for which queue then.
     pub(super) fn has_moved_since(&self, moment: Instant) -> bool {
-        let is_one_away = self.rows.values().any(|row| row.is_gone);
+        let is_one_away = self.rows.values().any(|row| row.gone.is_some());
         is_one_away || self.moved.is_some_and(|moved| moved >= moment)
     }
 
@@ -216,10 +233,10 @@ impl QueueTree {
         let mut share: i64 = self.gpus_of_nodes.values().sum();
         for name in path.iter().rev() {
             let row = self.rows.get(*name)?;
-            let beside = self
-                .rows
-                .iter()
-                .filter(|(other, beside)| beside.parent == row.parent && other.as_str() != *name);
+            let is_beside = |other: &str, beside: &Row| {
+                other != *name && beside.parent == row.parent && beside.gone.is_none()
+            };
+            let beside = self.rows.iter().filter(|(other, beside)| is_beside(other, beside));
             let kept: i64 = beside.map(|(_, beside)| beside.kept_at_least(since)).sum();
             share = (share - kept).max(row.kept_at_most(since));
         }

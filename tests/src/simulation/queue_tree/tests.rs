@@ -106,6 +106,23 @@ fn a_queue_that_moves_takes_along_what_it_holds() {
 }
 
 #[test]
+fn nothing_is_bound_for_a_queue_that_is_gone() {
+    for (gone, seconds, expect) in [
+        ("a", 30, &[][..]),
+        ("a", 90, &["a is gone, and 1 is bound for it"][..]),
+        ("top", 90, &["top is gone, and 1 is bound for it"][..]),
+        ("b", 90, &[][..]),
+    ] {
+        let mut tree = Tree::new();
+        tree.queues.queue_gone(gone, tree.now);
+        tree.wait(seconds);
+        assert_eq!(tree.pod("1", "a", 1, Some("n")), expect, "{seconds} s after {gone} went");
+        tree.queue(gone, leaf("", -1));
+        assert_eq!(tree.pod("2", "a", 1, Some("n")), [""; 0], "{gone} is there again");
+    }
+}
+
+#[test]
 fn what_waits_counts_among_what_a_queue_may_have() {
     let mut tree = Tree::new();
     assert_eq!(tree.pod("1", "a", 3, Some("n")), [""; 0]);
