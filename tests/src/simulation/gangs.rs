@@ -8,6 +8,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
+    queue_tree::QueueTree,
     recent::{Moment, Recent},
     shown::{Groups, Life, Shown},
 };
@@ -83,8 +84,10 @@ impl Gangs {
         is_begun_too_few.then(|| format!("{name} was begun with {size} of {minimum} pods"))
     }
 
-    /// Looks at the gangs whose time is over; says which of them are in part and ought not to be.
-    pub(super) fn pass(&mut self, groups: &Groups, at: Moment) -> Vec<String> {
+    /// Looks at the gangs whose time is over; says which of them are in part and ought not to be. Those that are hurt have
+    /// more time while queues come and go.
+    pub(super) fn pass(&mut self, groups: &Groups, queues: &QueueTree, at: Moment) -> Vec<String> {
+        let lately = at.now.checked_sub(PART_MAX).unwrap_or(at.now);
         let mut found = Vec::new();
         while self.due.first().is_some_and(|(due, _)| *due <= at.now) {
             let Some((_, name)) = self.due.pop_first() else { break };
@@ -105,7 +108,8 @@ impl Gangs {
             }
             let Some(since) = gang.in_part else { continue };
             let since = at.calm.map(|calm| calm.max(since));
-            if since.is_some_and(|since| at.now.duration_since(since) >= PART_MAX) {
+            let is_over = since.is_some_and(|since| at.now.duration_since(since) >= PART_MAX);
+            if is_over && !queues.has_moved_since(lately) {
                 gang.in_part = None;
                 found.push(format!("{name} goes on in part: {count} of {minimum} are bound"));
             } else {
@@ -194,7 +198,7 @@ mod tests {
                     found.extend(gangs.pod(&Shown::of(&pod, Change::Modified), &groups, at));
                 }
             }
-            found.extend(gangs.pass(&groups, at));
+            found.extend(gangs.pass(&groups, &QueueTree::default(), at));
         }
         assert_eq!(found, expect, "{steps:?}");
     }

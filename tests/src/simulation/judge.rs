@@ -117,7 +117,7 @@ impl Judge {
         self.show(now);
         let at = self.moment(now);
         let mut wrong = self.take(write, at);
-        wrong.extend(self.gangs.pass(&self.groups, at));
+        wrong.extend(self.gangs.pass(&self.groups, &self.queues, at));
         wrong.extend(self.accounts.pass(at));
         let found = self.observed.findings[before..].iter().chain(&wrong);
         self.findings.extend(found.map(|text| format!("at {millis} ms: {text}")));
