@@ -253,8 +253,8 @@ mod tests {
 
     /// Two queues, `top` and `leaf` below it, say what they are to; a group of `leaf`, which is never evicted, has pods.
     fn check(pods: &[Value], requested: &str, allocated: &str, expect: &[&str]) {
-        let group =
-            Group { queue: "leaf".to_owned(), minimum: 1, priority: 100, is_protected: true };
+        let queue = "leaf".to_owned();
+        let group = Group { queue, is_protected: true, ..Group::default() };
         let groups = Groups::from([("d/g".to_owned(), group)]);
         let mut accounts = Accounts::default();
         let status = json!({"requested": {"nvidia.com/gpu": requested},

@@ -26,6 +26,9 @@ pub(super) const CHANGE_IN: u64 = 8;
 const BEARS_IN: u64 = 3;
 const AVOIDS_IN: u64 = 4;
 const TWO_IN: u64 = 3;
+/// One Job in so many evicts nobody for a while, in its first minutes or after it was evicted.
+const DELAYED_IN: u64 = 3;
+const DELAY: &str = "2m";
 /// The taint of the first node.
 const TAINT: &str = "example.com/kept";
 /// The number of different changes of a queue.
@@ -141,6 +144,9 @@ impl Crowd {
 /// Gives a Job a part of two GPUs, a node to avoid, or the right to the node that is kept; tells whether an empty cluster has
 /// room for it where it may have so many GPUs, and its size, with the nodes that it is sure of whatever else it wants.
 pub(super) fn mix(job: &mut Value, draw: &mut Seed, size: Size, most: u64) -> (bool, Size) {
+    if draw.one_in(DELAYED_IN) {
+        job["metadata"]["annotations"][annotation::PREEMPTION_DELAY] = json!(DELAY);
+    }
     let template = &mut job["spec"]["template"];
     let mut gpus = size.gpus;
     if !template["metadata"]["annotations"]["gpu-fraction"].is_null() && draw.one_in(TWO_IN) {

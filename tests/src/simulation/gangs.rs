@@ -183,7 +183,7 @@ mod tests {
     /// second up to `until`. Nothing goes wrong from the second `calm` on.
     fn check(steps: &[&str], calm: u64, until: u64, expect: &[&str]) {
         let start = Instant::now();
-        let group = Group { queue: "q".into(), minimum: 3, priority: 50, is_protected: false };
+        let group = Group { minimum: 3, ..Group::default() };
         let groups = Groups::from([("d/g".to_owned(), group)]);
         let mut gangs = Gangs::default();
         let mut found = Vec::new();

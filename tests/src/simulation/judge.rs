@@ -208,12 +208,14 @@ impl Judge {
         let name = format!("{}/{}", group.namespace().unwrap_or_default(), group.name_any());
         if write.change == Change::Deleted {
             self.groups.remove(&name);
+            self.victims.group_gone(&name);
             self.accounts.group(&name, &self.groups);
             return;
         }
         self.findings.extend(self.told.noted(&group));
         let known = Group::of(&group);
         self.queues.group(&name, &known, now);
+        self.victims.group(&name, now);
         self.told.group(&name, group.spec.priority_class_name);
         if self.groups.insert(name.clone(), known).is_none() {
             self.accounts.group(&name, &self.groups);

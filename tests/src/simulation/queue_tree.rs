@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
     recent::{Moment, Recent},
-    shown::{Group, Groups, Life, Shown},
+    shown::{Group, Groups, Life, Shown, duration},
 };
 
 /// A quota or limit without end.
@@ -96,8 +95,8 @@ impl QueueTree {
         let was_gone = row.gone.take().is_some();
         row.quota.set(quota, now);
         row.limit.set(limit, now);
-        row.reclaim_min_runtime = duration(&spec["reclaimMinRuntime"]);
-        row.preempt_min_runtime = duration(&spec["preemptMinRuntime"]);
+        row.reclaim_min_runtime = spec["reclaimMinRuntime"].as_str().and_then(duration);
+        row.preempt_min_runtime = spec["preemptMinRuntime"].as_str().and_then(duration);
         let has_moved = was_gone || row.parent.as_deref() != parent;
         if has_moved {
             row.parent = parent.map(str::to_owned);
@@ -305,11 +304,6 @@ fn amount(gpus: &Value) -> i64 {
         // A part of a GPU would have to be read exactly; nobody gives one here.
         Some(_) | None => UNLIMITED,
     }
-}
-
-fn duration(text: &Value) -> Option<Duration> {
-    let duration: SignedDuration = text.as_str()?.parse().ok()?;
-    Duration::try_from(duration).ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Pods and groups as a write shows them, read once for all judges.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
+use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{Container, Pod};
 use kai_api::{
     names::{annotation, namespace, priority_class, resource},
@@ -16,7 +17,7 @@ use super::mixed;
 pub(super) type Groups = BTreeMap<String, Group>;
 
 /// A `PodGroup`, as far as it is judged by.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) queue: String,
     /// Pods that it needs to start.
@@ -24,6 +25,8 @@ pub(super) struct Group {
     pub(super) priority: i32,
     /// Its pods are never evicted for others.
     pub(super) is_protected: bool,
+    /// Time after it came, or was evicted, before others are evicted for it.
+    pub(super) preemption_delay: Duration,
 }
 
 impl Group {
@@ -40,7 +43,9 @@ impl Group {
         };
         let minimum = usize::try_from(spec.min_member.unwrap_or(1)).unwrap_or_default();
         let queue = spec.queue.clone().unwrap_or_default();
-        Self { queue, minimum, priority, is_protected }
+        let preemption_delay = spec.preemption_delay.as_deref().and_then(duration);
+        let preemption_delay = preemption_delay.unwrap_or_default();
+        Self { queue, minimum, priority, is_protected, preemption_delay }
     }
 }
 
@@ -94,6 +99,12 @@ impl<'a> Shown<'a> {
         let gpu_milli = gpu_milli(pod);
         Self { pod, uid, name, group, node, life, is_reservation, gpu_milli }
     }
+}
+
+/// Reads a duration such as `3m` or `1h30m`.
+pub(super) fn duration(text: &str) -> Option<Duration> {
+    let duration: SignedDuration = text.parse().ok()?;
+    Duration::try_from(duration).ok()
 }
 
 /// Thousandths of GPUs that a pod asks for, whole ones or shares of some.

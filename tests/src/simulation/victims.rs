@@ -20,6 +20,9 @@ const AT_ONCE: Duration = Duration::from_secs(30);
 /// The longest time from the plan that starts a group until its first pod is bound.
 const BIND_MAX: Duration = Duration::from_mins(1);
 
+/// Moments are written in whole seconds.
+const ROUNDED_MAX: Duration = Duration::from_secs(2);
+
 /// All that is known when an eviction is judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'a> {
@@ -35,6 +38,8 @@ pub(super) struct Victims {
     told: BTreeMap<String, String>,
     /// Evictions of late: when, of which group, for which.
     lately: VecDeque<(Instant, String, String)>,
+    /// When each group came, or was evicted last.
+    quiet_since: BTreeMap<String, Instant>,
     /// The fewest thousandths of GPUs that a pod of each group asks for, which asks for some.
     ask: BTreeMap<String, i64>,
 }
@@ -55,6 +60,16 @@ enum Action {
 }
 
 impl Victims {
+    /// Takes in that a group is there.
+    pub(super) fn group(&mut self, name: &str, now: Instant) {
+        self.quiet_since.entry(name.to_owned()).or_insert(now);
+    }
+
+    /// Notes that a group is gone.
+    pub(super) fn group_gone(&mut self, name: &str) {
+        self.quiet_since.remove(name);
+    }
+
     /// Takes a pod in; says what is wrong about its eviction where it was told of it just now.
     pub(super) fn pod(&mut self, shown: &Shown<'_>, known: Known<'_>, at: Moment) -> Vec<String> {
         if shown.life == Life::Gone {
@@ -70,6 +85,7 @@ impl Victims {
             return Vec::new();
         }
         self.told.insert(shown.uid.clone(), message.to_owned());
+        self.quiet_since.insert(of.clone(), at.now);
         let Some((action, by)) = read(message) else { return Vec::new() };
         let is_past =
             |(when, ..): &(Instant, String, String)| at.now.duration_since(*when) > AT_ONCE;
@@ -81,7 +97,8 @@ impl Victims {
         let wrong = [
             forbidden(eviction, known),
             self.too_early(eviction, known, at),
-            self.within_its_queue(eviction, known, at),
+            self.within_its_delay(eviction, known, at),
+            self.from_its_own(eviction, known, at),
             self.beyond_its_share(eviction, known, at),
         ];
         let (name, for_whom) = (&shown.name, by);
@@ -111,14 +128,25 @@ impl Victims {
         (left < of.minimum).then(|| format!("it ran for {ran} s and has {runtime} s"))
     }
 
-    /// A reclaim from a queue that has no more than is its own, even if all that waits in it counted. Whoever reclaims
-    /// without asking for GPUs takes from any queue whose pods find another place. Source: docs/behaviour.md 4.3.
-    fn within_its_queue(
+    /// An eviction for a group that came, or was evicted, just now. Only while nothing goes wrong, as above. Source:
+    /// docs/behaviour.md 4.7.
+    fn within_its_delay(
         &self,
         eviction: Eviction<'_>,
         known: Known<'_>,
         at: Moment,
     ) -> Option<String> {
+        let delay = known.groups.get(eviction.by)?.preemption_delay;
+        let since = self.quiet_since.get(eviction.by).filter(|since| at.was_calm_at(**since))?;
+        let waited = at.now.duration_since(*since);
+        let (waited_s, delay_s) = (waited.as_secs(), delay.as_secs());
+        let is_early = waited + ROUNDED_MAX < delay;
+        is_early.then(|| format!("it came {waited_s} s ago, and waits for {delay_s} s"))
+    }
+
+    /// A reclaim from a queue that has no more than is its own, even if all that waits in it counted. Whoever reclaims
+    /// without asking for GPUs takes from any queue whose pods find another place. Source: docs/behaviour.md 4.3.
+    fn from_its_own(&self, eviction: Eviction<'_>, known: Known<'_>, at: Moment) -> Option<String> {
         let (of, by) = (known.groups.get(eviction.of)?, known.groups.get(eviction.by)?);
         let is_reclaim = eviction.action == Action::Reclaim && self.ask.contains_key(eviction.by);
         if !is_reclaim || known.queues.has_moved_since(at.since) {

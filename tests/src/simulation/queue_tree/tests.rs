@@ -23,7 +23,7 @@ impl Tree {
             [("d/a", "a", false), ("d/a-kept", "a", true), ("d/b-kept", "b", true)]
         {
             let queue = queue.to_owned();
-            let group = Group { queue, minimum: 1, priority: 50, is_protected };
+            let group = Group { queue, minimum: 1, is_protected, ..Group::default() };
             tree.groups.insert(name.to_owned(), group);
         }
         tree

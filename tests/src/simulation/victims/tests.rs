@@ -22,7 +22,11 @@ fn queues(now: Instant) -> QueueTree {
 /// Groups of two pods, named by queue and priority.
 fn groups() -> Groups {
     let group = |queue: &str, priority: i32| {
-        let group = Group { queue: queue.to_owned(), minimum: 2, priority, is_protected: false };
+        // Those of the queue `b` evict nobody in their first 20 s.
+        let preemption_delay = Duration::from_secs(if queue == "b" { 20 } else { 0 });
+        let queue_of = queue.to_owned();
+        let group =
+            Group { queue: queue_of, minimum: 2, priority, preemption_delay, ..Group::default() };
         (format!("d/{queue}-{priority}"), group)
     };
     [group("a", 50), group("a", 75), group("b", 50)].into()
@@ -46,6 +50,9 @@ fn check(pods: &[(u32, u64)], told: &str, expect: &[&str]) {
     let (groups, mut queues, mut gangs) = (groups(), queues(start), Gangs::default());
     let mut victims = Victims::default();
     let mut found = Vec::new();
+    for name in groups.keys() {
+        victims.group(name, start);
+    }
     let mut take = |pod: &Pod, second: u64| {
         let now = start + Duration::from_secs(second);
         let since = now.checked_sub(Duration::from_secs(10)).unwrap_or(now);
@@ -84,6 +91,13 @@ fn work_is_kept_for_its_minimum_runtime() {
     check(&[(4, 30), (4, 30), (4, 0)], RECLAIMED, &[&format!("pod-1 {early}")]);
     let early = "pod-0 was evicted for d/a-75: it ran for 99 s and has 180 s";
     check(&[(4, 100), (4, 0)], PREEMPTED, &[early]);
+}
+
+#[test]
+fn nobody_goes_for_a_group_within_its_preemption_delay() {
+    let early = "pod-0 was evicted for d/b-50: it came 9 s ago, and waits for 20 s";
+    check(&[(4, 9), (4, 0), (4, 0)], RECLAIMED, &[early]);
+    check(&[(4, 20), (4, 0), (4, 0)], RECLAIMED, &[]);
 }
 
 #[test]
