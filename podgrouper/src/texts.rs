@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kai_api::names;
 use serde::{Serialize, Serializer};
 
-use crate::interner::Interner;
+use crate::interner::{Interner, Weigh};
 use crate::object::OwnerRef;
 use crate::pod::Pod;
 
@@ -90,6 +90,27 @@ impl<'a> FromIterator<(&'a str, &'a str)> for Texts {
 impl Serialize for Texts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|entry| (&*entry.key, &*entry.text)))
+    }
+}
+
+impl Weigh for Entry {
+    fn weight(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl Weigh for [Arc<Entry>] {
+    fn weight(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+impl Weigh for [OwnerRef] {
+    fn weight(&self) -> usize {
+        let texts = |owner: &OwnerRef| {
+            [&owner.api_version, &owner.kind, &owner.name, &owner.uid].map(String::len)
+        };
+        size_of_val(self) + self.iter().flat_map(texts).sum::<usize>()
     }
 }
 

@@ -34,6 +34,8 @@ const TOLD_MAX: usize = 1_000;
 /// So many claims are asked for in one pass, and for one group: who names thousands waits for the next.
 const READS_MAX: usize = 512;
 const READS_OF_GROUP_MAX: usize = 128;
+/// So many failures that were told are remembered: a user may bring about ever new ones.
+const TOLD_MAX: usize = 1_000;
 
 /// Keeps the statuses of `PodGroup`s and queues.
 pub(crate) struct Controller {

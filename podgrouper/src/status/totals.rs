@@ -6,6 +6,8 @@ use kai_api::names::resource;
 use kai_api::quantity::Quantity;
 use serde_json::{Map, Value, json};
 
+use crate::interner::Weigh;
+
 /// Resources that queues are there for: a status always has them.
 const MAIN: [&str; 5] =
     ["cpu", "memory", "ephemeral-storage", resource::NVIDIA_GPU, resource::AMD_GPU];
@@ -86,6 +88,12 @@ impl Totals {
         self.0.is_empty()
     }
 
+    /// About so many bytes of memory are taken by it.
+    pub(crate) fn bytes(&self) -> usize {
+        let row = size_of::<(String, Quantity)>();
+        self.0.keys().map(|name| row + name.len()).sum()
+    }
+
     /// Tells whether a resource is one that counts however many there are.
     pub(crate) fn is_main(name: &str) -> bool {
         MAIN.contains(&name)
@@ -145,6 +153,13 @@ pub(crate) struct Sums {
     pub(crate) requested: Totals,
     pub(crate) allocated: Totals,
     pub(crate) non_preemptible: Totals,
+}
+
+impl Weigh for Sums {
+    fn weight(&self) -> usize {
+        let all = [&self.requested, &self.allocated, &self.non_preemptible];
+        all.into_iter().map(Totals::bytes).sum()
+    }
 }
 
 impl Sums {

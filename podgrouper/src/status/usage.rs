@@ -7,6 +7,7 @@ use kai_api::quantity::Quantity;
 use serde_json::{Map, Value};
 
 use super::totals::{Totals, times};
+use crate::interner::Weigh;
 
 /// So many claims of a pod are looked up; one of this scheduler with more waits.
 const CLAIMS_MAX: usize = 256;
@@ -35,6 +36,13 @@ pub(crate) struct Usage {
     pub(crate) claims: Vec<String>,
     /// True if the pod has what it asks for.
     pub(crate) is_allocated: bool,
+}
+
+impl Weigh for Usage {
+    fn weight(&self) -> usize {
+        let claims = self.claims.iter().map(String::len).sum::<usize>();
+        self.requested.bytes() + self.allocated.bytes() + claims
+    }
 }
 
 impl Usage {
