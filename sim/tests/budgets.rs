@@ -1,6 +1,6 @@
 //! Budgets of disruptions from one plan to the next: evictions are told, refused and counted by three watches, in any order.
 
-use kai_engine::{Budget, BudgetId, Change, Delta, PodId, PodState};
+use kai_engine::{Budget, BudgetId, Change, Delta, Holds, PodId, PodState, Requirement};
 use kai_sim::{
     build::{add, build},
     scenario::parse,
@@ -52,6 +52,22 @@ fn leaving(world: &World, pod: PodId) -> Delta {
     let place = facts.state.place().cloned().expect("it runs");
     facts.state = PodState::Releasing(place);
     Delta::Pod(pod, Box::new(facts))
+}
+
+/// Each pod that might be evicted is compared with all budgets of its namespace: whoever has thousands had everybody wait.
+#[test]
+fn pods_of_a_namespace_with_very_many_budgets_are_kept() {
+    for (count, expect) in [(300, 1), (400, 0)] {
+        let mut world = world();
+        let namespace = world.facts.budgets[&BudgetId::new(0)].namespace;
+        let holds = Holds::In(vec![world.names.symbol("other")]);
+        let selector = vec![Requirement { key: world.names.symbol("app"), holds }];
+        for number in 1..=count {
+            let budget = Budget { namespace, selector: selector.clone(), allowed: 1 };
+            world.tell(Delta::Budget(BudgetId::new(number), Box::new(budget)));
+        }
+        assert_eq!(evicted(&mut world).len(), expect, "{count}");
+    }
 }
 
 #[test]

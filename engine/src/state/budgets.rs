@@ -13,9 +13,13 @@ use crate::{
         ids::{BudgetId, PodId, Symbol},
     },
     state::{State, rows::Phase},
-    told::budget::Budget,
+    told::{budget::Budget, requirement::Holds},
 };
 use std::collections::BTreeMap;
+
+/// Number of budgets of a namespace, and of labels and values in their selectors, that its pods are compared with. Where there
+/// are more no pod of it is evicted: one budget alone may say as much.
+const NAMED_MAX: usize = 1_024;
 
 /// Budgets of disruptions.
 #[derive(Clone, Default, Debug)]
@@ -23,6 +27,8 @@ pub(crate) struct Budgets {
     /// By namespace, as pods are asked for.
     rows: BTreeMap<(Symbol, BudgetId), Row>,
     namespaces: BTreeMap<BudgetId, Symbol>,
+    /// Budgets of each namespace with the labels and values in their selectors.
+    named: BTreeMap<Symbol, usize>,
     /// Evictions that `allowed` does not show yet.
     evicted: Vec<Evicted>,
 }
@@ -44,7 +50,21 @@ struct Evicted {
     told: u64,
 }
 
+/// Counts a budget with the labels and values in its selector.
+fn named(budget: &Budget) -> usize {
+    let values = budget.selector.iter().map(|requirement| match &requirement.holds {
+        Holds::In(values) | Holds::NotIn(values) => 1 + values.len(),
+        Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => 1,
+    });
+    1 + values.sum::<usize>()
+}
+
 impl Budgets {
+    /// Tells whether a namespace has more of them than its pods are compared with.
+    fn are_too_many(&self, namespace: Symbol) -> bool {
+        self.named.get(&namespace).is_some_and(|named| *named > NAMED_MAX)
+    }
+
     /// The facts of budgets as they were told last.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (BudgetId, &Budget)> {
         self.rows.iter().map(|((_, id), row)| (*id, &*row.budget))
@@ -61,11 +81,20 @@ impl Budgets {
 impl State {
     /// Takes in a budget, or that it is gone.
     pub(crate) fn budget_told(&mut self, id: BudgetId, budget: Option<Box<Budget>>) {
-        let Budgets { rows, namespaces, .. } = &mut self.budgets;
+        let Budgets { rows, namespaces, named: of_namespaces, .. } = &mut self.budgets;
         let before = namespaces.remove(&id).and_then(|namespace| rows.remove(&(namespace, id)));
+        if let Some(row) = &before
+            && let Some(all) = of_namespaces.get_mut(&row.budget.namespace)
+        {
+            *all -= named(&row.budget);
+            if *all == 0 {
+                of_namespaces.remove(&row.budget.namespace);
+            }
+        }
         let told = before.as_ref().map_or(0, |row| row.told) + 1;
         let is_new = before.as_ref().map(|row| &row.budget) != budget.as_ref();
         if let Some(budget) = budget {
+            *of_namespaces.entry(budget.namespace).or_default() += named(&budget);
             namespaces.insert(id, budget.namespace);
             rows.insert((budget.namespace, id), Row { budget, told });
         }
@@ -97,7 +126,7 @@ impl State {
     /// The eviction of a pod was refused: its budgets allow nothing until they are told anew.
     pub(crate) fn exhaust_budgets(&mut self, pod: PodId) {
         let ids: Few<BudgetId> = self.budgets_of(pod).map(|(id, _)| id).collect();
-        let Budgets { rows, namespaces, evicted } = &mut self.budgets;
+        let Budgets { rows, namespaces, evicted, .. } = &mut self.budgets;
         evicted.retain(|one| one.pod != Some(pod));
         for id in &ids {
             if let Some(row) =
@@ -118,6 +147,9 @@ impl State {
         }
         let mut left: FewMap<BudgetId, i64> = FewMap::default();
         pods.into_iter().filter(|pod| self.pods.status[*pod].phase == Phase::Running).all(|pod| {
+            if self.budgets.are_too_many(self.pods[pod].namespace) {
+                return false;
+            }
             let mut budgets = self.budgets_of(pod);
             let Some((id, row)) = budgets.next() else { return true };
             let free = || i64::from(row.budget.allowed) - self.leaving(id, row);
@@ -135,7 +167,8 @@ impl State {
     fn budgets_of(&self, pod: PodId) -> impl Iterator<Item = (BudgetId, &Row)> {
         let facts = &self.pods[pod];
         let here = (facts.namespace, BudgetId::new(0))..=(facts.namespace, BudgetId::new(u32::MAX));
-        let rows = self.budgets.rows.range(here);
+        let are_compared = !self.budgets.are_too_many(facts.namespace);
+        let rows = self.budgets.rows.range(here).filter(move |_| are_compared);
         rows.filter(|(_, row)| facts.is_selected(&row.budget.selector))
             .map(|((_, id), row)| (*id, row))
     }
