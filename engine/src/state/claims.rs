@@ -97,20 +97,25 @@ impl Claims {
     /// Lists what a pod asks for through its claims, in whatever order it names them: pods that ask for the same are alike.
     pub(crate) fn asks(&self, claims: &[ClaimId], phase: Phase) -> Vec<Ask> {
         let waits = matches!(phase, Phase::Pending | Phase::Gated);
-        let ask = |claim: &ClaimId| match self.facts(*claim) {
-            Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
-                let requests = facts.requests.iter().filter(|_| !facts.synthetic);
-                Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
-            }
-            Some(facts) => {
-                let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
-                Ask::Named(*claim, milli)
-            }
-            None => Ask::Named(*claim, 0),
-        };
-        let mut asks: Vec<Ask> = claims.iter().map(ask).collect();
+        let asks = claims.iter().map(|claim| ask(*claim, self.facts(*claim), waits));
+        let mut asks: Vec<Ask> = asks.collect();
         asks.sort_unstable();
         asks
+    }
+}
+
+/// The part of what a pod asks for that comes with a claim; `waits` where the pod has no place.
+fn ask(claim: ClaimId, facts: Option<&Claim>, waits: bool) -> Ask {
+    match facts {
+        Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
+            let requests = facts.requests.iter().filter(|_| !facts.synthetic);
+            Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
+        }
+        Some(facts) => {
+            let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
+            Ask::Named(claim, milli)
+        }
+        None => Ask::Named(claim, 0),
     }
 }
 
@@ -118,13 +123,22 @@ impl State {
     /// Takes a claim in, or that it is gone.
     ///
     /// # Cost
-    /// In the number of pods that name it.
+    /// In the number of pods that name it, and in that of all their claims but for pods without a place that ask for as much
+    /// through it as before.
     pub(crate) fn claim_told(&mut self, id: ClaimId, claim: Option<Box<Claim>>) {
         let row = self.claims.rows.slot(id);
         if row.facts == claim {
             return;
         }
-        let pods: Vec<PodId> = row.pods.iter().copied().collect();
+        let is_alike = ask(id, row.facts.as_deref(), true) == ask(id, claim.as_deref(), true);
+        let all = &self.pods;
+        let is_unmoved = |pod: &PodId| {
+            let status = &all.status[*pod];
+            let waits = matches!(all[*pod].told.phase, Phase::Pending | Phase::Gated);
+            is_alike && waits && status.is_waiting() && status.place.is_none()
+        };
+        let (unmoved, pods): (Vec<PodId>, Vec<PodId>) =
+            row.pods.iter().copied().partition(is_unmoved);
         for pod in &pods {
             self.give(*pod);
         }
@@ -138,9 +152,11 @@ impl State {
             self.claims.by_node.insert((node, id));
         }
         self.nodes.hold_alone(&mut self.claims, id, Sign::Plus);
-        for pod in pods {
-            self.rejoin(pod);
-            self.take(pod);
+        for pod in &pods {
+            self.rejoin(*pod);
+            self.take(*pod);
+        }
+        for pod in pods.into_iter().chain(unmoved) {
             if let Some(group) = self.pods[pod].group() {
                 self.changes.touch(group);
             }

@@ -24,7 +24,7 @@ const SIZES: [Bounds; 2] = [
     Bounds { smallest: 4 << 10, base: 64 << 20, per_pod: 4 << 10 },
 ];
 
-/// What namespaces have.
+/// Room that namespaces have taken.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
     by_namespace: HashMap<Arc<str>, Taken>,
