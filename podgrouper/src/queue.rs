@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
-use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -39,8 +38,10 @@ struct State<K: Tenant> {
     failures: HashMap<K, Failed>,
     /// Keys that wait for a moment and whose failure was the API server's.
     away: BTreeSet<K>,
-    /// The one of them that was tried last.
-    probed: Option<K>,
+    /// The one of them that was tried last, by its tenant.
+    probed: HashMap<Arc<str>, K>,
+    /// The tenant of which one was tried last.
+    prober: Option<Arc<str>>,
     /// Time when one of them is tried.
     probe: Option<Instant>,
     /// Time from which each key that is ready waits for a worker.
@@ -120,16 +121,29 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
             self.enqueue(key);
         }
         if self.probe.is_some_and(|at| at <= now) {
-            // Each in its turn: one that never succeeds must not stand for all.
-            let after = self.probed.take().map_or(Bound::Unbounded, Bound::Excluded);
-            let next = self.away.range((after, Bound::Unbounded)).next();
-            let key = next.or_else(|| self.away.first()).cloned();
+            let key = self.next_probe();
             self.probe = key.is_some().then_some(now + PROBE);
-            self.probed.clone_from(&key);
             if let Some(key) = key {
                 self.enqueue(key);
             }
         }
+    }
+
+    /// The key that finds out next whether the API server does what is asked. Tenants take turns, and so do the keys of each: what
+    /// never succeeds, such as a pod that has no room for a mark, must not stand for all.
+    fn next_probe(&mut self) -> Option<K> {
+        let last = self.prober.take();
+        let tenants = || self.away.iter().map(Tenant::tenant);
+        let later = tenants().filter(|tenant| last.as_ref().is_some_and(|last| *tenant > last));
+        let tenant = later.min().or_else(|| tenants().min())?.clone();
+        let turn = &tenant;
+        let own = || self.away.iter().filter(move |key| key.tenant() == turn);
+        let last = self.probed.get(turn);
+        let next = own().find(|key| last.is_none_or(|last| *key > last));
+        let key = next.or_else(|| own().next())?.clone();
+        self.probed.insert(tenant.clone(), key.clone());
+        self.prober = Some(tenant);
+        Some(key)
     }
 }
 
@@ -141,7 +155,8 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
                 failures: HashMap::new(),
                 away: BTreeSet::new(),
                 probe: None,
-                probed: None,
+                probed: HashMap::new(),
+                prober: None,
                 since: HashMap::new(),
                 meters,
             }),
@@ -190,6 +205,7 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
         let was_away = state.failures.remove(key).is_some_and(|failed| failed.is_away);
         if was_away {
             state.probe = None;
+            state.probed.clear();
             for other in std::mem::take(&mut state.away) {
                 state.enqueue(other);
             }
@@ -339,6 +355,26 @@ mod tests {
             before += 1;
         }
         assert_eq!(before, 1, "rounds before the canary's");
+    }
+
+    /// Who has very many keys that never succeed must not find out alone whether the server answers again.
+    #[tokio::test(start_paused = true)]
+    async fn tenants_take_turns_to_find_out_whether_the_server_answers() {
+        let (queue, _) = queue();
+        let canary = Key::new("ana", "canary");
+        queue.add(canary.clone());
+        for number in 0..100 {
+            queue.add(Key::new("mallory", &number.to_string()));
+        }
+        let back = Instant::now() + Duration::from_secs(45);
+        loop {
+            let key = queue.take().await;
+            if key == canary && Instant::now() >= back {
+                break;
+            }
+            queue.failed(&key, true);
+        }
+        assert!(back.elapsed() <= Duration::from_secs(5), "{:?}", back.elapsed());
     }
 
     /// An API server that was away is asked by one key, and all come as soon as it answers.
