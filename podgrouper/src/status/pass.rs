@@ -29,8 +29,6 @@ const WRITES: usize = 10;
 /// Wait after a failed patch, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
-/// Failures that are remembered: their texts have names of objects, which users make.
-const TOLD_MAX: usize = 1_000;
 /// So many claims are asked for in one pass, and for one group: who names thousands waits for the next.
 const READS_MAX: usize = 512;
 const READS_OF_GROUP_MAX: usize = 128;

@@ -117,7 +117,7 @@ fn nothing_is_bound_for_a_queue_that_is_gone() {
         tree.queues.queue_gone(gone, tree.now);
         tree.wait(seconds);
         assert_eq!(tree.pod("1", "a", 1, Some("n")), expect, "{seconds} s after {gone} went");
-        tree.queue(gone, leaf("", -1));
+        tree.queue(gone, &leaf("", -1));
         assert_eq!(tree.pod("2", "a", 1, Some("n")), [""; 0], "{gone} is there again");
     }
 }
