@@ -158,11 +158,8 @@ impl Accounts {
             let is_there = groups.contains_key(&pod.group);
             let requested = if is_there { pod.requested } else { pod.allocated };
             let kept = if *is_protected { pod.allocated } else { Amounts::default() };
-            let mut next = Some(queue.clone());
-            for _ in 0..DEPTH_MAX {
-                let Some(account) = next.as_ref().and_then(|name| self.queues.get_mut(name)) else {
-                    break;
-                };
+            for name in path(&self.queues, queue) {
+                let Some(account) = self.queues.get_mut(&name) else { continue };
                 for (sums, amounts) in account.sums.iter_mut().zip([requested, pod.allocated, kept])
                 {
                     for (sum, amount) in sums.iter_mut().zip(amounts) {
@@ -170,10 +167,15 @@ impl Accounts {
                     }
                 }
                 account.lost_max += pod.lost_max;
-                next.clone_from(&account.parent);
             }
         }
     }
+}
+
+/// A queue and those above it, as far as they are there.
+fn path(queues: &BTreeMap<String, Account>, queue: &str) -> Vec<String> {
+    let above = |name: &String| queues.get(name)?.parent.clone();
+    std::iter::successors(Some(queue.to_owned()), above).take(DEPTH_MAX).collect()
 }
 
 impl Account {
