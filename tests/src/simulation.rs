@@ -17,6 +17,7 @@ mod definitions;
 mod devices;
 mod fault;
 mod gangs;
+mod grouping;
 mod haste;
 mod holders;
 mod judge;
@@ -34,6 +35,7 @@ mod recent;
 mod refusal;
 mod shown;
 pub mod shrink;
+mod verdicts;
 mod victims;
 mod weather;
 

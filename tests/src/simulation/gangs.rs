@@ -34,6 +34,8 @@ struct Gang {
     members: BTreeSet<String>,
     /// The number of these.
     size: Recent,
+    /// UIDs of those that wait.
+    waiting: BTreeSet<String>,
     /// UIDs of pods that have their places.
     placed: BTreeSet<String>,
     /// The number of these.
@@ -119,6 +121,12 @@ impl Gangs {
         found
     }
 
+    /// Tells whether some pods of a group have their places, and none waits.
+    pub(super) fn runs_as_a_whole(&self, group: &str) -> bool {
+        let gang = self.gangs.get(group);
+        gang.is_some_and(|gang| !gang.placed.is_empty() && gang.waiting.is_empty())
+    }
+
     /// The moment at which the first pods of a group got their places.
     pub(super) fn started(&self, group: &str) -> Option<Instant> {
         self.gangs.get(group)?.started
@@ -135,6 +143,11 @@ impl Gang {
     /// Counts a pod among its members, or no more.
     fn take(&mut self, shown: &Shown<'_>, now: Instant) {
         self.has_succeeded |= shown.life == Life::Succeeded;
+        if shown.life != Life::Waits {
+            self.waiting.remove(&shown.uid);
+        } else if !self.waiting.contains(&shown.uid) {
+            self.waiting.insert(shown.uid.clone());
+        }
         let has_changed = if shown.life == Life::Gone {
             self.members.remove(&shown.uid)
         } else {

@@ -20,11 +20,13 @@ use super::{
     accounts::Accounts,
     devices::Devices,
     gangs::Gangs,
+    grouping::Grouping,
     places::Places,
     promises::Told,
     queue_tree::QueueTree,
     recent::Moment,
     shown::{Group, Groups, Shown},
+    verdicts::Verdicts,
     victims::{Known, Victims},
 };
 use crate::observer::Observed;
@@ -58,6 +60,8 @@ pub(super) struct Judge {
     places: Places,
     devices: Devices,
     accounts: Accounts,
+    grouping: Grouping,
+    verdicts: Verdicts,
     /// Since when nothing goes wrong.
     calm: Option<Instant>,
     told: Told,
@@ -88,6 +92,8 @@ impl Judge {
             places: Places::default(),
             devices: Devices::default(),
             accounts: Accounts::default(),
+            grouping: Grouping::default(),
+            verdicts: Verdicts::default(),
             calm: (!has_faults).then_some(began),
             told: Told::default(),
             last: (began, String::from("nothing")),
@@ -119,6 +125,7 @@ impl Judge {
         let mut wrong = self.take(write, at);
         wrong.extend(self.gangs.pass(&self.groups, &self.queues, at));
         wrong.extend(self.accounts.pass(at));
+        wrong.extend(self.verdicts.pass(at));
         let found = self.observed.findings[before..].iter().chain(&wrong);
         self.findings.extend(found.map(|text| format!("at {millis} ms: {text}")));
     }
@@ -142,6 +149,8 @@ impl Judge {
             }
             "pods" => return self.pod(write, at),
             "configmaps" => self.config_map(write),
+            "jobs" if write.change == Change::Deleted => self.grouping.job_gone(write.object),
+            "jobs" => self.grouping.job(write.object),
             "bindrequests" => self.told.prop(format!("BindRequest {name}"), write.change),
             "podgroups" => self.group(write, at.now),
             "queues" => self.queue(write, at.now),
@@ -187,6 +196,9 @@ impl Judge {
         wrong.extend(self.places.pod(&shown, at));
         wrong.extend(self.devices.pod(&shown, write.change, at));
         wrong.extend(self.gangs.pod(&shown, &self.groups, at));
+        if let Some(group) = &shown.group {
+            self.verdicts.look(group, &self.gangs, at.now);
+        }
         wrong.extend(self.queues.pod(&shown, &self.groups, at));
         self.accounts.pod(&shown, &self.groups);
         let known = Known { groups: &self.groups, gangs: &self.gangs, queues: &self.queues };
@@ -209,10 +221,14 @@ impl Judge {
         if write.change == Change::Deleted {
             self.groups.remove(&name);
             self.victims.group_gone(&name);
+            self.grouping.group_gone(&name);
+            self.verdicts.group_gone(&name);
             self.accounts.group(&name, &self.groups);
             return;
         }
         self.findings.extend(self.told.noted(&group));
+        self.findings.extend(self.grouping.group(&name, &group));
+        self.verdicts.group(&name, &group, &self.gangs, now);
         let known = Group::of(&group);
         self.queues.group(&name, &known, now);
         self.victims.group(&name, now);
@@ -244,7 +260,8 @@ impl Judge {
     pub(super) fn at_rest(&mut self) {
         let minimum = |group: &str| self.groups.get(group).map_or(1, |group| group.minimum);
         let told = self.told.at_rest(minimum);
-        let wrong = told.into_iter().chain(self.accounts.at_rest()).chain(self.devices.at_rest());
+        let left = self.devices.at_rest().into_iter().chain(self.grouping.at_rest());
+        let wrong = told.into_iter().chain(self.accounts.at_rest()).chain(left);
         self.findings.extend(wrong.map(|text| format!("at rest: {text}")));
     }
 
