@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     /// A Job of the queue `q` with a minimum of 2, and a group of it with a spec.
-    fn check(spec: Value, expect: &str) {
+    fn check(spec: &Value, expect: &str) {
         let mut grouping = Grouping::default();
         let job = json!({"metadata": {
             "uid": "j",
@@ -123,11 +123,11 @@ mod tests {
     fn a_group_says_what_its_job_says() {
         let spec = json!({"queue": "q", "priorityClassName": "build", "minMember": 2,
             "preemptionDelay": "2m0s", "topologyConstraint": {"topology": "racks"}});
-        check(spec.clone(), "");
+        check(&spec, "");
         let mut other = spec;
         other["minMember"] = json!(1);
         let said = "d/g says Said { queue: \"q\", class: \"build\", minimum: 1, preemption_delay: \
                     Some(120s), place: [\"racks\", \"\", \"\"] }";
-        check(other, said);
+        check(&other, said);
     }
 }
