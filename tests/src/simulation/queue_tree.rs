@@ -237,7 +237,9 @@ impl QueueTree {
             };
             let beside = self.rows.iter().filter(|(other, beside)| is_beside(other, beside));
             let kept: i64 = beside.map(|(_, beside)| beside.kept_at_least(since)).sum();
-            share = (share - kept).max(row.kept_at_most(since));
+            // It is divided in whole GPUs, the last of which may be there in part.
+            let left = share - kept;
+            share = (left + (-left).rem_euclid(1000)).max(row.kept_at_most(since));
         }
         Some((self.rows.get(queue)?.held.least_since(since), share))
     }
