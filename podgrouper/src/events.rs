@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 /// Component name in events and logs.
 pub(crate) const COMPONENT: &str = "kai-podgrouper";
-/// Objects remembered; beyond that those are forgotten of which nothing was said for long.
+/// Objects remembered; beyond that those are forgotten of which nothing was said for long, each time that there are twice as
+/// many as were kept.
 const REMEMBERED_MAX: usize = 10_000;
 
 /// The shortest and the longest pause between two events on one object.
@@ -24,7 +25,15 @@ const PAUSE_MAX: Duration = Duration::from_mins(10);
 /// Writes events: one for each state of an object, and those of an object that changes all the time less and less often.
 pub(crate) struct Recorder {
     client: kube::Client,
-    said: Mutex<HashMap<String, Said>>,
+    memory: Mutex<Memory>,
+}
+
+/// Words that were said of objects last, by UID.
+#[derive(Debug, Default)]
+struct Memory {
+    said: HashMap<String, Said>,
+    /// Number of them that were kept last.
+    kept: usize,
 }
 
 /// Words that were said of an object last.
@@ -37,35 +46,38 @@ struct Said {
     pause: Duration,
 }
 
-/// Tells whether something is to be said of an object now; then it counts as said. What is dropped comes again where it
-/// stays true, as what fails is tried again.
-fn is_news(said: &mut HashMap<String, Said>, uid: &str, what: u64, now: Instant) -> bool {
-    if said.len() > REMEMBERED_MAX {
-        said.retain(|_, said| now < said.at + PAUSE_MAX);
+impl Memory {
+    /// Tells whether something is to be said of an object now; then it counts as said. What is dropped comes again where it
+    /// stays true, as what fails is tried again.
+    fn is_news(&mut self, uid: &str, what: u64, now: Instant) -> bool {
+        if self.said.len() > REMEMBERED_MAX.max(2 * self.kept) {
+            self.said.retain(|_, said| now < said.at + PAUSE_MAX);
+            self.kept = self.said.len();
+        }
+        let pause = match self.said.get(uid) {
+            Some(said) if said.what == Some(what) || now < said.at + said.pause => return false,
+            Some(said) if now < said.at + 2 * said.pause => (2 * said.pause).min(PAUSE_MAX),
+            Some(_) | None => PAUSE_MIN,
+        };
+        self.said.insert(uid.to_owned(), Said { what: Some(what), at: now, pause });
+        true
     }
-    let pause = match said.get(uid) {
-        Some(said) if said.what == Some(what) || now < said.at + said.pause => return false,
-        Some(said) if now < said.at + 2 * said.pause => (2 * said.pause).min(PAUSE_MAX),
-        Some(_) | None => PAUSE_MIN,
-    };
-    said.insert(uid.to_owned(), Said { what: Some(what), at: now, pause });
-    true
 }
 
 impl Recorder {
     pub(crate) fn new(client: kube::Client) -> Self {
-        Self { client, said: Mutex::default() }
+        Self { client, memory: Mutex::default() }
     }
 
     /// Writes a warning; a failure is only logged, for an event is no one's input. It is tried again, after the pause that an
     /// event has, when the same is to be said again.
     pub(crate) async fn warn(&self, regarding: &Regarding<'_>, reason: &str, message: &str) {
         if let Err(error) = self.write(regarding, reason, message).await {
-            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(said) = said.get_mut(regarding.uid) {
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(said) = memory.said.get_mut(regarding.uid) {
                 said.what = None;
             }
-            drop(said);
+            drop(memory);
             tracing::warn!(
                 object = %format!("{}/{}", regarding.namespace, regarding.name), %error,
                 "failed to write an event"
@@ -82,8 +94,8 @@ impl Recorder {
         let mut hasher = DefaultHasher::new();
         (reason, message).hash(&mut hasher);
         let is_news = {
-            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-            is_news(&mut said, regarding.uid, hasher.finish(), Instant::now())
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.is_news(regarding.uid, hasher.finish(), Instant::now())
         };
         if !is_news {
             return Ok(());
@@ -114,27 +126,44 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
     use std::time::Duration;
 
     use tokio::time::Instant;
 
-    use super::is_news;
+    use super::{Memory, PAUSE_MAX, REMEMBERED_MAX};
 
     /// A state is said once; states that take turns are said at growing pauses, and what is said in the end is true.
     #[test]
     fn a_state_is_said_once_and_changes_less_and_less_often() {
-        let (mut said, start) = (HashMap::new(), Instant::now());
+        let (mut memory, start) = (Memory::default(), Instant::now());
         let second = |second: u64| start + Duration::from_secs(second);
-        let once = (0..3600).filter(|at| is_news(&mut said, "a", 1, second(*at))).count();
+        let once = (0..3600).filter(|at| memory.is_news("a", 1, second(*at))).count();
         assert_eq!(once, 1);
-        let flood = (3600..7200).filter(|at| is_news(&mut said, "a", at % 2, second(*at))).count();
+        let flood = (3600..7200).filter(|at| memory.is_news("a", at % 2, second(*at))).count();
         assert!((5..15).contains(&flood), "{flood} events of 3,600 changes");
-        assert!(is_news(&mut said, "a", 7, second(9000)), "the last state is said");
-        assert!(is_news(&mut said, "b", 7, second(9000)), "and each object is for itself");
+        assert!(memory.is_news("a", 7, second(9000)), "the last state is said");
+        assert!(memory.is_news("b", 7, second(9000)), "and each object is for itself");
         // It could not be said.
-        said.get_mut("b").expect("it was to be said").what = None;
-        assert!(!is_news(&mut said, "b", 7, second(9001)), "it waits as an event does");
-        assert!(is_news(&mut said, "b", 7, second(9006)));
+        memory.said.get_mut("b").expect("it was to be said").what = None;
+        assert!(!memory.is_news("b", 7, second(9001)), "it waits as an event does");
+        assert!(memory.is_news("b", 7, second(9006)));
+    }
+
+    /// Of a hundred thousand pods that fail within ten minutes all would be looked through for each event.
+    #[test]
+    fn after_many_were_kept_as_many_more_come_before_the_next_look() {
+        let (mut memory, start) = (Memory::default(), Instant::now());
+        for number in 0..2 * REMEMBERED_MAX {
+            memory.is_news(&number.to_string(), 1, start);
+        }
+        assert_eq!(
+            memory.kept,
+            REMEMBERED_MAX + 1,
+            "all were looked through once, and none was old"
+        );
+        for number in 0..10 {
+            memory.is_news(&format!("late-{number}"), 1, start + PAUSE_MAX);
+        }
+        assert_eq!(memory.said.len(), 10, "the old ones are forgotten");
     }
 }
