@@ -43,8 +43,7 @@ pub(super) fn scaling_pod(
         spec["securityContext"] = json!({"runAsNonRoot": true, "runAsUser": USER, "runAsGroup": USER,
             "seccompProfile": {"type": "RuntimeDefault"}});
     }
-    for (field, value) in &pod.placement.fields {
-        let mut value = value.clone();
+    for (field, mut value) in pod.placement.fields() {
         match field.as_str() {
             "affinity" => look_at(&mut value, &of.namespace),
             "topologySpreadConstraints" => spread(&mut value, &pod.placement.class),

@@ -3,7 +3,7 @@
 use kai_api::names::{annotation, condition, reason, resource};
 use kai_api::quantity::Quantity;
 use kai_api::shared_gpu::{Share, SharedGpu, is_whole_limit, read};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::object::Object;
@@ -57,8 +57,8 @@ impl Shape for WaitingShape {
     );
 }
 
-/// So many bytes of these fields are kept of each pod, as trees that take some five times as much. The scheduler refuses a pod
-/// that says very much.
+/// So many bytes of these fields are kept of each pod, as text: a tree takes some five times as much, and there may be thousands
+/// of pods. The scheduler refuses a pod that says very much.
 const PLACEMENT_BYTES_MAX: usize = 16 << 10;
 /// Fields of a pod's spec that say which nodes it may go to.
 const PLACEMENT: [&str; 4] =
@@ -81,7 +81,14 @@ pub(super) struct Placement {
     /// Sixteen hexadecimal digits, of `fields` and of the namespace where affinity looks there.
     pub(super) class: String,
     /// The fields of the pod's spec that are set, as JSON.
-    pub(super) fields: Map<String, Value>,
+    json: Box<str>,
+}
+
+impl Placement {
+    /// The fields of the pod's spec that are set.
+    pub(super) fn fields(&self) -> Map<String, Value> {
+        serde_json::from_str(&self.json).unwrap_or_default()
+    }
 }
 
 /// A pod that asks for shared GPUs and has no node.
@@ -180,8 +187,10 @@ fn placement(spec: &Value, namespace: &str) -> Option<Placement> {
     let looks_at_pods =
         ["podAffinity", "podAntiAffinity"].iter().any(|key| affinity[key].is_object());
     let namespace = if looks_at_pods { namespace } else { "" };
-    let text = format!("{namespace}\n{}", json!(fields));
-    (text.len() <= PLACEMENT_BYTES_MAX).then(|| Placement { class: digits(&text), fields })
+    let json = Value::Object(fields).to_string();
+    let text = format!("{namespace}\n{json}");
+    (text.len() <= PLACEMENT_BYTES_MAX)
+        .then(|| Placement { class: digits(&text), json: json.into_boxed_str() })
 }
 
 /// Sixteen hexadecimal digits that follow from a text, in every version of this program.
