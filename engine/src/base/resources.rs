@@ -240,6 +240,17 @@ impl Default for Limit {
 }
 
 impl Charge {
+    /// Sums that stay at the most that a number holds, where they are compared and never taken apart again.
+    pub(crate) fn saturating_add(self, other: Self) -> Self {
+        let [cpu, memory, gpu] = self.0;
+        let [more_cpu, more_memory, more_gpu] = other.0;
+        Self([
+            cpu.saturating_add(more_cpu),
+            memory.saturating_add(more_memory),
+            gpu.saturating_add(more_gpu),
+        ])
+    }
+
     /// Multiplies every amount.
     pub(crate) fn scaled(self, sign: i64) -> Self {
         Self(self.0.map(|amount| amount * sign))

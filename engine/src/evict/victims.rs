@@ -327,13 +327,15 @@ impl LeafVictims {
             rest.left -= asked(state, batch.pods.iter());
             self.rests.insert(key, rest);
         }
-        self.taken += self.candidate;
+        self.taken = self.taken.saturating_add(self.candidate);
         Some(batch)
     }
 
     /// Sums what it has lost, with the next candidate taken too.
     fn demand(&self) -> Option<QueueDemand> {
-        let demand = QueueDemand { ask: Charge::default(), taken: self.taken + self.candidate };
+        // All that is left of a group counts with each of its steps, which is half the square of its pods.
+        let taken = self.taken.saturating_add(self.candidate);
+        let demand = QueueDemand { ask: Charge::default(), taken };
         (self.fresh.is_some() || !self.rests.is_empty()).then_some(demand)
     }
 

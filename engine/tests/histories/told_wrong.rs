@@ -55,6 +55,22 @@ fn a_gang_asks_for_more_than_a_number_holds_and_waits() {
     }
 }
 
+/// Of a group that loses a pod at a time all that is left counts for the order of victims with each of them: what a queue lost in
+/// a search was more than a number holds.
+#[test]
+fn a_group_of_many_large_pods_is_evicted_in_steps() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 0, cpu: 10000, memory: 12000Ti, pods: 5000 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 low: { queue: q, pods: 1500, min: 1, cpu: 1, memory: 8191Gi, on: node0*1500 }\n\
+         \x20 high: { queue: q, cpu: 1, memory: 11500Ti, priority: 75 }",
+    );
+    let evicted = decide(&mut world, 0).iter().filter(|line| line.starts_with("evict")).count();
+    assert!(evicted > 0);
+    assert_eq!(world.cluster.check(), Vec::<String>::new());
+}
+
 /// When a group started is read from an annotation: one that is further ahead than any clock would keep its group for ever.
 #[test]
 fn a_start_that_no_clock_could_have_keeps_no_group() {
