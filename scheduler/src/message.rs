@@ -369,7 +369,10 @@ fn queue_name(bound: &Bound, names: &Names) -> String {
 /// # Source
 /// docs/behaviour.md 12.4.
 pub fn stale(standing: &[(Symbol, u32, u32)], names: &Names) -> String {
-    let sum = |part: fn(&(Symbol, u32, u32)) -> u32| standing.iter().map(part).sum::<u32>();
+    // A few minimums are more than their own type holds.
+    let sum = |part: fn(&(Symbol, u32, u32)) -> u32| -> u64 {
+        standing.iter().map(|one| u64::from(part(one))).sum()
+    };
     let (active, min) = (sum(|one| one.2), sum(|one| one.1));
     let parts = standing.iter().filter(|(name, ..)| *name != Symbol::EMPTY);
     let parts: Vec<String> = parts

@@ -150,7 +150,8 @@ impl Why {
             Self::NotReady(unready) => {
                 let each = unready.iter().flat_map(|one| {
                     let (sub_group, missing) = (one.sub_group, one.min.saturating_sub(one.alive));
-                    let short = (one.min + one.gated).saturating_sub(one.alive + missing);
+                    let have = one.alive.saturating_add(missing);
+                    let short = one.min.saturating_add(one.gated).saturating_sub(have);
                     let pods = Remedy::Pods { sub_group, count: missing };
                     let gates = Remedy::Gates { sub_group, count: short };
                     [(missing, pods), (short, gates)]

@@ -334,6 +334,11 @@ fn a_stale_group_and_a_pod_without_a_sub_group() {
         stale(&[(Symbol::EMPTY, 4, 3)], &names),
         "Job is stale. 3 pods are active, minMember is 4"
     );
+    let most = (Symbol::EMPTY, 2_147_483_647, 1);
+    assert_eq!(
+        stale(&[most; 3], &names),
+        "Job is stale. 3 pods are active, minMember is 6442450941"
+    );
     assert_eq!(
         stale(&[(head, 1, 1), (workers, 4, 3)], &names),
         "Job is stale. 4 pods are active, minMember is 5, subGroup head minMember is 1 and 1 pods \

@@ -35,7 +35,8 @@ pub(super) fn alike(state: &State, pod: PodId) -> Alike {
         };
         let same = leaf.pods.iter().filter(is_alike);
         let others = leaf.pods.len().saturating_sub(same.clone().count());
-        alike.needed += leaf.min.saturating_sub(u32::try_from(others).unwrap_or(u32::MAX));
+        let needed = leaf.min.saturating_sub(u32::try_from(others).unwrap_or(u32::MAX));
+        alike.needed = alike.needed.saturating_add(needed);
         alike.placed += u32::try_from(same.filter(has_place).count()).unwrap_or(u32::MAX);
     }
     alike
