@@ -1,6 +1,6 @@
 //! The part that is kept of objects which were read whole.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::ObjectKey;
 
@@ -14,6 +14,8 @@ const BYTES_MAX: usize = 8 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Held {
     rows: VecDeque<(ObjectKey, usize)>,
+    /// Number of rows of each object: one that was held again has a later one.
+    counts: HashMap<ObjectKey, usize>,
     bytes: usize,
 }
 
@@ -21,6 +23,7 @@ impl Held {
     /// Notes an object of so many bytes; returns those that have to go for it.
     pub(super) fn add(&mut self, key: &ObjectKey, bytes: usize) -> Vec<ObjectKey> {
         self.rows.push_back((key.clone(), bytes));
+        *self.counts.entry(key.clone()).or_default() += 1;
         self.bytes += bytes;
         let mut gone = Vec::new();
         while self.bytes > BYTES_MAX
@@ -28,8 +31,12 @@ impl Held {
             && let Some((key, bytes)) = self.rows.pop_front()
         {
             self.bytes -= bytes;
-            // Held again since.
-            if !self.rows.iter().any(|(later, _)| *later == key) {
+            let later = self.counts.get_mut(&key).map_or(0, |count| {
+                *count -= 1;
+                *count
+            });
+            if later == 0 {
+                self.counts.remove(&key);
                 gone.push(key);
             }
         }
