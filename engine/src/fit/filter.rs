@@ -96,12 +96,16 @@ pub(crate) fn is_backed(state: &State, lane: Lane, node: NodeId) -> bool {
     }
 }
 
+/// More than a thousand GPUs are as far from any as a million, and are multiplied with the number of GPUs.
+const PART_MICRO_MAX: i64 = 1_000_000_000;
+
 /// The part of a GPU that a shape shares, in millionths, at least: of the largest GPUs there are.
 pub(crate) fn part_micro(state: &State, shape: &ShapeRow) -> i64 {
     match &shape.facts.gpu {
         GpuRequest::Fraction { micro, .. } => i64::from(*micro),
         GpuRequest::Memory { mib, .. } => {
-            i64::from(*mib) * 1_000_000 / i64::from(state.nodes().memory_max().unwrap_or(u32::MAX))
+            let largest = i64::from(state.nodes().memory_max().unwrap_or(u32::MAX)).max(1);
+            (i64::from(*mib) * 1_000_000 / largest).min(PART_MICRO_MAX)
         }
         GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_) | GpuRequest::LegacyMig(_) => {
             0

@@ -58,7 +58,7 @@ pub(super) fn with(
         "reasons": reasons,
         "message": message,
         "status": "True",
-        "transitionID": (transition + 1).to_string(),
+        "transitionID": transition.saturating_add(1).to_string(),
         "lastTransitionTime": now,
     }));
     Some(next)
