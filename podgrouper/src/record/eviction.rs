@@ -47,7 +47,8 @@ impl Seen {
         let is_ours =
             event["source"]["component"] == scheduler || event["reportingComponent"] == scheduler;
         let message = event["message"].as_str().unwrap_or_default();
-        if !is_ours || message.len() > MESSAGE_BYTES_MAX {
+        let about = event["involvedObject"]["name"].as_str().unwrap_or_default();
+        if !is_ours || message.len() > MESSAGE_BYTES_MAX || about.len() > NAME_BYTES_MAX {
             return None;
         }
         let annotations = &event["metadata"]["annotations"];
@@ -218,6 +219,7 @@ mod tests {
         assert_eq!(seen.names.iter().map(|name| &**name).collect::<Vec<_>>(), ["s-0.a", "g"]);
         assert!(event(|event| event["source"] = Value::Null).is_none());
         assert!(event(|event| event["message"] = json!("m".repeat(1_025))).is_none());
+        assert!(event(|event| event["involvedObject"]["name"] = json!("g".repeat(254))).is_none());
         for key in ["evictor-action-type", "evictor-pod-group-namespace", "evictor-pod-group-name"]
         {
             let long =
