@@ -73,8 +73,8 @@ pub struct Sharing {
     set_aside: BTreeMap<u32, SetAside>,
     /// Devices to look at.
     due: BTreeSet<u32>,
-    /// Devices and pods to look at again at some time.
-    later: Vec<(i64, Again)>,
+    /// Devices and pods to look at again, each at the earliest time that was asked for: once, however often it changes.
+    later: BTreeMap<Again, i64>,
     /// Holds what the engine has to be told.
     deltas: Vec<Delta>,
     /// Binds that came to nothing, of one pod group each.
@@ -84,7 +84,7 @@ pub struct Sharing {
 }
 
 /// Says what to look at again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Again {
     Device(u32),
     Pod(u32),
@@ -257,11 +257,15 @@ impl Sharing {
         if !std::mem::replace(&mut self.has_swept, true) {
             tasks.push(Task::Share(ShareTask::Sweep(Arc::clone(&self.template))));
         }
-        let (over, later) =
-            std::mem::take(&mut self.later).into_iter().partition(|(at, _)| *at <= now);
-        self.later = later;
-        let over: Vec<(i64, Again)> = over;
-        for (_, again) in over {
+        let mut over = Vec::new();
+        self.later.retain(|again, at| {
+            let is_over = *at <= now;
+            if is_over {
+                over.push(*again);
+            }
+            !is_over
+        });
+        for again in over {
             match again {
                 Again::Device(device) => {
                     self.due.insert(device);
@@ -290,7 +294,7 @@ impl Sharing {
             if device.is_idle() {
                 self.devices.remove(&number);
             } else {
-                self.later.push((now.saturating_add(STRANGE_MS), Again::Device(number)));
+                self.again(Again::Device(number), now.saturating_add(STRANGE_MS));
             }
             return None;
         };
@@ -304,7 +308,7 @@ impl Sharing {
                 return None;
             }
             Next::Wait(at) => {
-                self.later.push((at, Again::Device(number)));
+                self.again(Again::Device(number), at);
                 return None;
             }
             Next::Reserve => {
@@ -339,7 +343,13 @@ impl Sharing {
 
     /// Looks at a pod again at some time: what was written for a bind that came to nothing is removed.
     fn settle_pod_later(&mut self, pod: u32, at: i64) {
-        self.later.push((at, Again::Pod(pod)));
+        self.again(Again::Pod(pod), at);
+    }
+
+    /// Looks at something again at some time, or before.
+    fn again(&mut self, what: Again, at: i64) {
+        let known = self.later.entry(what).or_insert(at);
+        *known = at.min(*known);
     }
 
     fn settle_pod(&mut self, number: u32, names: &Names) -> Option<ShareTask> {
@@ -370,7 +380,7 @@ impl Sharing {
 
     /// Says when something is due although nothing changes, in milliseconds.
     pub fn wake(&self) -> Option<i64> {
-        let again = self.later.iter().map(|(at, _)| *at);
+        let again = self.later.values().copied();
         let aside = self.set_aside.values().filter_map(SetAside::until);
         again.chain(aside).min()
     }
@@ -470,3 +480,6 @@ fn template(args: &SharingArgs, app: &str, scheduler_name: &str) -> Template {
         is_fake: args.fake_gpu_nodes,
     }
 }
+
+#[cfg(test)]
+mod tests;

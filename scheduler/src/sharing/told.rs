@@ -1,6 +1,6 @@
 //! Describes what the watch tells of pods that have to do with shared GPUs.
 
-use super::{Again, Reservation, Sharing, Stage, device::Unseen};
+use super::{Reservation, Sharing, Stage, device::Unseen};
 
 /// Says what a pod is to shared GPUs, as it was told.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,7 +86,7 @@ impl Sharing {
         let sharer = self.pods.entry(pod).or_default();
         sharer.labelled = devices;
         sharer.is_stripping &= !sharer.labelled.is_empty();
-        self.later.push((0, Again::Pod(pod)));
+        self.settle_pod_later(pod, 0);
     }
 
     fn reservation_told(&mut self, device: u32, node: u32, reservation: Reservation) {
