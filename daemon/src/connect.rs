@@ -1,8 +1,9 @@
-//! Finds the API server of a daemon.
+//! Finds the API server of a daemon, and tells when there was no connection to it.
 
 use std::path::{Path, PathBuf};
 
 use http::header::{HeaderValue, USER_AGENT};
+use hyper_util::client::legacy;
 use kube::Config;
 use kube::config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
@@ -33,6 +34,19 @@ pub async fn config(agent: &'static str, kubeconfig: Option<&Path>) -> Result<Co
     let mut config = read(kubeconfig).await?;
     config.headers.push((USER_AGENT, HeaderValue::from_static(agent)));
     Ok(config)
+}
+
+/// Tells whether a request failed for want of a connection, so that nothing of it was sent. That is certain of a client that
+/// retries nothing by itself: of another one only the last attempt is known.
+pub fn is_unsent(error: &kube::Error) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(cause) = next {
+        if let Some(failed) = cause.downcast_ref::<legacy::Error>() {
+            return failed.is_connect();
+        }
+        next = cause.source();
+    }
+    false
 }
 
 async fn read(kubeconfig: Option<&Path>) -> Result<Config, Error> {

@@ -8,6 +8,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::server::call::{Failure, Form, call};
 
 /// Writes as an API server gets them, each in a line.
 type Sent = Arc<Mutex<Vec<String>>>;
@@ -339,6 +340,33 @@ async fn labels_without_an_answer_are_written_again_and_waited_for() {
     assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
     assert!(began.elapsed() >= Duration::from_mins(1), "{:?}", began.elapsed());
     assert_eq!(sent.lock().expect("nobody panics with it").len(), 6, "labels alone");
+}
+
+/// A client of a server at this address, which sends nothing twice by itself.
+fn client_of(address: std::net::SocketAddr) -> Client {
+    let mut config = kube::Config::new(format!("http://{address}").parse().expect("an address"));
+    config.default_retry = false;
+    Client::try_from(config).expect("a client")
+}
+
+/// What was never sent does not come true later; what was sent before the connection broke may.
+#[tokio::test]
+async fn a_write_without_a_connection_is_waited_for_no_longer() {
+    let (write, _) = server(Value::Null, 200).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let client = client_of(listener.local_addr().expect("its address"));
+    let breaking = tokio::spawn(async move {
+        let (mut connection, _) = listener.accept().await.expect("a connection");
+        let mut head = [0];
+        tokio::io::AsyncReadExt::read_exact(&mut connection, &mut head).await.expect("a request");
+    });
+    for (about, may_come_true) in [("it breaks", true), ("nobody listens", false)] {
+        let write = Write { client: client.clone(), open: OpenWrites::default(), ..write.clone() };
+        let answer = call(&write, Method::POST, "/api/v1/pods", Form::Object, &json!({})).await;
+        assert!(matches!(answer, Err(Failure::Unsure(_))), "{about}: {answer:?}");
+        assert_eq!(write.open.left().is_some(), may_come_true, "{about}: {answer:?}");
+    }
+    breaking.await.expect("it does not panic");
 }
 
 /// An eviction is refused too where its pod leaves already.

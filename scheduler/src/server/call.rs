@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
-use kai_daemon::{chance, process::causes};
+use kai_daemon::{chance, connect, process::causes};
 use kube::{Client, client::Body};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -109,7 +109,11 @@ async fn once(
     let until = until.map_or(patience, |until| until.min(patience));
     let unsure = |text: String| (Failure::Unsure(text), UNANSWERED_MAX);
     let exchange = async {
-        let answer = client.send(request).await.map_err(|error| unsure(causes(&error)))?;
+        let answer = client.send(request).await.map_err(|error| {
+            // A server that is not there, as one that restarts, does nothing later.
+            let within = if connect::is_unsent(&error) { Duration::ZERO } else { UNANSWERED_MAX };
+            (Failure::Unsure(causes(&error)), within)
+        })?;
         let (parts, body) = answer.into_parts();
         let text = body.collect().await.map_err(|error| unsure(causes(&error)))?.to_bytes();
         Ok((parts, text))
