@@ -10,11 +10,17 @@
 //!     ─► status: conditions ───────┼─► at most URGENT_MAX, QUIET_MAX in flight ─► outcomes ─► run
 //!     ─► events (droppable) ───────┘
 //! ```
+//!
+//! What waits for nothing but the time until its writes can come true no more flies on without being counted.
 
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 use tokio_util::sync::CancellationToken;
 
 use kai_daemon::lease::Guard;
@@ -178,7 +184,10 @@ pub struct Actuator {
     outcomes: mpsc::UnboundedSender<Outcome>,
     stop: CancellationToken,
     queue: Queue,
-    flights: JoinSet<(Haste, Option<Box<str>>)>,
+    /// Ends with the UID of the pod whose bind waits for it, where there is one.
+    flights: JoinSet<Option<Box<str>>>,
+    /// Ends with what a flight counts against, once it has ended or does nothing but wait.
+    counted: JoinSet<Haste>,
 }
 
 impl Actuator {
@@ -197,6 +206,7 @@ impl Actuator {
             stop: CancellationToken::new(),
             queue: Queue::default(),
             flights: JoinSet::new(),
+            counted: JoinSet::new(),
         }
     }
 
@@ -213,8 +223,13 @@ impl Actuator {
                 biased;
                 () = stop.cancelled() => break,
                 Some(ended) = self.flights.join_next() => {
-                    if let Ok((haste, marks)) = ended {
-                        self.queue.landed(&haste, marks.as_deref());
+                    if let Ok(marks) = ended {
+                        self.queue.ended(marks.as_deref());
+                    }
+                }
+                Some(landed) = self.counted.join_next() => {
+                    if let Ok(haste) = landed {
+                        self.queue.landed(&haste);
                     }
                 }
                 batch = tasks.recv() => match batch {
@@ -235,28 +250,52 @@ impl Actuator {
     }
 
     fn fly(&mut self, flight: Flight) {
+        let Flight { haste, marks, task } = flight;
+        let idle = CancellationToken::new();
         let write = Write {
             client: self.client.clone(),
             guard: self.guard.clone(),
             metrics: self.metrics.clone(),
             stop: self.stop.clone(),
             open: OpenWrites::default(),
+            idle: idle.clone(),
         };
         let outcomes = self.outcomes.clone();
+        let ends = idle.clone().drop_guard();
+        self.counted.spawn(async move {
+            idle.cancelled().await;
+            haste
+        });
         self.flights.spawn(async move {
-            if let Some(outcome) = flight.task.carry_out(&write).await {
+            // It counts no longer where it panics, too.
+            let _ends = ends;
+            if let Some(outcome) = task.carry_out(&write).await {
                 // Without a receiver the process is ending.
                 let _ = outcomes.send(outcome);
             }
-            (flight.haste, flight.marks)
+            marks
         });
     }
 }
 
+/// The longest pause between two looks at an object.
+const LOOK_MAX: Duration = Duration::from_secs(5);
+
 /// The time until an object is looked at again that a bind has waited for so long: a quarter of it, so that hundreds of binds
 /// which wait in vain do not keep the API server busy.
 fn until_next_look(waited: Duration) -> Duration {
-    (waited / 4).clamp(Duration::from_millis(500), Duration::from_secs(5))
+    (waited / 4).clamp(Duration::from_millis(500), LOOK_MAX)
+}
+
+/// Waits until it is worth to look again at what may come true within the time that is left; others have their turns
+/// meanwhile. Tells whether to go on, which ends with the scheduler.
+async fn wait_for_late(write: &Write, left: Duration, begun: Instant) -> bool {
+    write.idle.cancel();
+    tokio::select! {
+        biased;
+        () = write.stop.cancelled() => false,
+        () = sleep(left.min(until_next_look(begun.elapsed()))) => true,
+    }
 }
 
 #[cfg(test)]

@@ -249,6 +249,7 @@ impl Shared {
             metrics: self.metrics.clone(),
             stop: stop.clone(),
             open: OpenWrites::default(),
+            idle: CancellationToken::new(),
         }
     }
 

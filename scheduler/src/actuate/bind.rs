@@ -10,16 +10,16 @@ use std::time::Duration;
 use futures::future::join;
 use http::Method;
 use kai_api::names::{annotation, value};
-use kai_daemon::backoff;
+use kai_daemon::{backoff, backoff_to};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    ClaimGrant, ExtendedGrant, Outcome, ShareGrant, VolumeGrant, Write,
+    ClaimGrant, ExtendedGrant, LOOK_MAX, Outcome, ShareGrant, VolumeGrant, Write,
     claim::{Consumer, Reservation},
     config_map::Owner,
     extended::Made,
-    until_next_look,
+    wait_for_late,
 };
 use crate::{
     serve::metrics::milliseconds,
@@ -280,10 +280,8 @@ impl Bind {
             let left = write.open.left();
             let standing = self.standing(write).await;
             let Some(left) = left.filter(|_| standing == Standing::Open) else { return standing };
-            tokio::select! {
-                biased;
-                () = write.stop.cancelled() => return Standing::Unknown,
-                () = sleep(left.min(until_next_look(begun.elapsed()))) => {}
+            if !wait_for_late(write, left, begun).await {
+                return Standing::Unknown;
             }
         }
     }
@@ -307,7 +305,7 @@ impl Bind {
             tokio::select! {
                 biased;
                 () = write.stop.cancelled() => return Standing::Unknown,
-                () = sleep(backoff(failures).max(Duration::from_millis(50))) => {}
+                () = sleep(backoff_to(failures, LOOK_MAX).max(Duration::from_millis(50))) => {}
             }
         }
     }

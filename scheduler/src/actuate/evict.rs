@@ -9,7 +9,7 @@ use kai_daemon::clock;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::{EvictionStamp, Outcome, Write, until_next_look};
+use super::{EvictionStamp, Outcome, Write, wait_for_late};
 use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
@@ -104,10 +104,8 @@ impl Evict {
                 return true;
             }
             let Some(left) = left else { return false };
-            tokio::select! {
-                biased;
-                () = write.stop.cancelled() => return false,
-                () = sleep(left.min(until_next_look(begun.elapsed()))) => {}
+            if !wait_for_late(write, left, begun).await {
+                return false;
             }
         }
     }

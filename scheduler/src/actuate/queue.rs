@@ -43,7 +43,7 @@ pub(super) enum Haste {
 /// A task that may be carried out now.
 #[derive(Debug)]
 pub(super) struct Flight {
-    /// Holds what it counts against; given back when it ended.
+    /// Holds what it counts against; given back when it ended, or does nothing but wait.
     pub(super) haste: Haste,
     /// The UID of the pod that is not bound before it has ended.
     pub(super) marks: Option<Box<str>>,
@@ -201,8 +201,8 @@ impl Queue {
         }
     }
 
-    /// A flight ended.
-    pub(super) fn landed(&mut self, haste: &Haste, marks: Option<&str>) {
+    /// A flight counts no longer.
+    pub(super) fn landed(&mut self, haste: &Haste) {
         match haste {
             Haste::Urgent(of) => self.urgent.landed(of),
             Haste::Patient(of) => self.patient.landed(of),
@@ -211,6 +211,10 @@ impl Queue {
                 self.quiet_landed += 1;
             }
         }
+    }
+
+    /// A flight ended, for which the bind of a pod waits where it has marks.
+    pub(super) fn ended(&mut self, marks: Option<&str>) {
         if let Some(uid) = marks
             && let Some(writes) = self.marking.get_mut(uid)
         {
@@ -306,8 +310,8 @@ mod tests {
         assert_eq!(flying(&mut queue), [""; 0], "a bind is on its way");
         queue.take(vec![bind("a")]);
         assert_eq!(flying(&mut queue), ["bind a"]);
-        queue.landed(&urgent(), None);
-        queue.landed(&urgent(), None);
+        queue.landed(&urgent());
+        queue.landed(&urgent());
         assert_eq!(flying(&mut queue), ["mark b"]);
     }
 
@@ -318,7 +322,8 @@ mod tests {
         assert_eq!(flying(&mut queue), ["mark a"]);
         queue.take(vec![bind("a"), bind("b")]);
         assert_eq!(flying(&mut queue), ["bind b"]);
-        queue.landed(&Haste::Quiet, Some("a"));
+        queue.landed(&Haste::Quiet);
+        queue.ended(Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
     }
 
@@ -327,9 +332,10 @@ mod tests {
         let mut queue = Queue::default();
         queue.take(vec![strip("a"), bind("a"), bind("b")]);
         assert_eq!(flying(&mut queue), ["strip a", "bind b"]);
-        queue.landed(&urgent(), None);
+        queue.landed(&urgent());
         assert_eq!(flying(&mut queue), [""; 0], "of another pod");
-        queue.landed(&urgent(), Some("a"));
+        queue.landed(&urgent());
+        queue.ended(Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
         // One that waits behind others keeps a bind that need not wait for them, too.
         queue.take((0..URGENT_OF_ONE_MAX).map(|number| bind(&number.to_string())).collect());
@@ -353,24 +359,24 @@ mod tests {
         let mut flights = flying(&mut queue).len();
         let mut most = flights;
         for _ in 0..60 {
-            queue.landed(&Haste::Quiet, None);
+            queue.landed(&Haste::Quiet);
             flights = flights - 1 + flying(&mut queue).len();
             most = most.max(flights);
         }
         assert_eq!(most, QUIET_MAX);
         queue.take(vec![bind("x")]);
         assert_eq!(flying(&mut queue), ["bind x"]);
-        queue.landed(&urgent(), None);
-        (0..flights).for_each(|_| queue.landed(&Haste::Quiet, None));
+        queue.landed(&urgent());
+        (0..flights).for_each(|_| queue.landed(&Haste::Quiet));
         queue.take(vec![bind("y")]);
         assert_eq!(flying(&mut queue), ["bind y"]);
-        queue.landed(&urgent(), None);
+        queue.landed(&urgent());
         assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
         queue.take(vec![bind("z")]);
         assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
         queue.take((100..100 + QUIET_LAG).map(|number| mark(&number.to_string())).collect());
         assert_eq!(flying(&mut queue).len(), 0, "one flies already");
-        queue.landed(&Haste::Quiet, None);
+        queue.landed(&Haste::Quiet);
         assert_eq!(flying(&mut queue).len(), 1, "beside the bind, as so many wait");
     }
 
@@ -385,7 +391,7 @@ mod tests {
         batch.push(other);
         queue.take(batch);
         let mut said = flying(&mut queue);
-        queue.landed(&Haste::Quiet, None);
+        queue.landed(&Haste::Quiet);
         said.extend(flying(&mut queue));
         assert_eq!(said, ["mark 0", "mark other"]);
     }
@@ -395,17 +401,20 @@ mod tests {
         let mut queue = Queue::default();
         queue.take(vec![mark_saying("a", "first"), mark("b"), mark_saying("a", "second")]);
         assert_eq!(flying(&mut queue), ["mark a second"]);
-        queue.landed(&Haste::Quiet, Some("a"));
+        queue.landed(&Haste::Quiet);
+        queue.ended(Some("a"));
         assert_eq!(flying(&mut queue), ["mark b"]);
         // One that a bind made void does not come back before its turn, nor twice.
         queue.take(vec![bind("c"), mark("d"), mark_saying("a", "third"), bind("a")]);
         queue.take(vec![mark_saying("a", "fourth")]);
         assert_eq!(flying(&mut queue), ["bind c", "bind a"]);
-        queue.landed(&Haste::Quiet, Some("b"));
-        queue.landed(&urgent(), None);
-        queue.landed(&urgent(), None);
+        queue.landed(&Haste::Quiet);
+        queue.ended(Some("b"));
+        queue.landed(&urgent());
+        queue.landed(&urgent());
         assert_eq!(flying(&mut queue), ["mark d"]);
-        queue.landed(&Haste::Quiet, Some("d"));
+        queue.landed(&Haste::Quiet);
+        queue.ended(Some("d"));
         assert_eq!(flying(&mut queue), ["mark a fourth"]);
     }
 }

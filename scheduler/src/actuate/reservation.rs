@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::{
     Write,
     found::{Found, delete_now},
-    until_next_look,
+    wait_for_late,
 };
 use crate::{
     actuate::ShareOutcome,
@@ -181,10 +181,8 @@ impl Reserve {
                 return true;
             }
             let Some(left) = left else { return false };
-            tokio::select! {
-                biased;
-                () = write.stop.cancelled() => return false,
-                () = sleep(left.min(until_next_look(begun.elapsed()))) => {}
+            if !wait_for_late(write, left, begun).await {
+                return false;
             }
         }
     }

@@ -71,7 +71,8 @@ async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16)
     let lease = Lease::new(client.clone(), "ns", "lease", mode);
     let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
     let (metrics, open) = (Metrics::new("kai"), OpenWrites::default());
-    (Write { client, guard, metrics, stop, open }, sent)
+    let idle = CancellationToken::new();
+    (Write { client, guard, metrics, stop, open, idle }, sent)
 }
 
 /// Carries a task out at such a server.
@@ -340,6 +341,28 @@ async fn labels_without_an_answer_are_written_again_and_waited_for() {
     assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
     assert!(began.elapsed() >= Duration::from_mins(1), "{:?}", began.elapsed());
     assert_eq!(sent.lock().expect("nobody panics with it").len(), 6, "labels alone");
+}
+
+/// For a minute after a moment in which the server fails nobody else would be bound.
+#[tokio::test(start_paused = true)]
+async fn a_bind_that_waits_for_nothing_but_time_keeps_no_other_from_its_turn() {
+    const BINDS: usize = 100;
+    let (write, _) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), 504).await;
+    let (outcomes_in, mut outcomes) = mpsc::unbounded_channel();
+    let (tasks, tasks_out) = mpsc::unbounded_channel();
+    let actuator = Actuator::new(write.client, write.guard, write.metrics, outcomes_in);
+    let actuator = tokio::spawn(actuator.run(tasks_out, write.stop));
+    let began = tokio::time::Instant::now();
+    let binds = (0..BINDS).map(|number| Task::Bind(Bind::of("u", &number.to_string(), "n")));
+    tasks.send(binds.collect()).expect("they are taken");
+    for _ in 0..BINDS {
+        let outcome = outcomes.recv().await;
+        // Without a turn before the Lease runs out it would be lost.
+        assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(90), "{:?}", began.elapsed());
+    drop(tasks);
+    actuator.await.expect("it does not panic");
 }
 
 /// A client of a server at this address, which sends nothing twice by itself.

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use kai_api::names::label;
-use kai_daemon::backoff;
+use kai_daemon::backoff_to;
 use tokio::time::sleep;
 
 use super::{
-    Write,
+    LOOK_MAX, Write,
     found::{Found, FoundList, delete_now},
     reservation::{Place, Template},
 };
@@ -49,10 +49,11 @@ impl Unreserve {
                 return ending;
             }
             failures += 1;
+            write.idle.cancel();
             tokio::select! {
                 biased;
                 () = write.stop.cancelled() => return Ending::Refused,
-                () = sleep(backoff(failures)) => {}
+                () = sleep(backoff_to(failures, LOOK_MAX)) => {}
             }
         }
     }

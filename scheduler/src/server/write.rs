@@ -26,6 +26,8 @@ pub struct Write {
     pub stop: CancellationToken,
     /// Tells for how long a write may come true that had no certain answer.
     pub open: OpenWrites,
+    /// Is cancelled once it only waits until nothing can come true late: it counts no longer among the writes in flight.
+    pub idle: CancellationToken,
 }
 
 impl Write {
