@@ -8,13 +8,19 @@ use std::time::Duration;
 use kai_daemon::backoff;
 use kube::Client;
 use serde::Deserialize;
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::server::call::read;
 
 /// The GPU operator is rarely changed.
 const READ_EVERY: Duration = Duration::from_mins(5);
+/// Binds wait no longer for an answer: a kind that cannot be read for as long may stay so, as one whose versions nothing
+/// converts any more does, and all that is read else may be well.
+const ASK_MAX: Duration = Duration::from_mins(1);
 /// From this version of the GPU operator on, `cdi.enabled` is all that counts.
 const DEFAULT_FROM: (u32, u32) = (25, 10);
 const VERSION_LABEL: &str = "app.kubernetes.io/version";
@@ -65,17 +71,26 @@ enum Detected {
 }
 
 /// Says whether devices are named like that when binds begin: what was set, or what the GPU operator does. It is asked until
-/// there is an answer, or `stop`: what a pod is told of its devices stays for as long as it runs.
+/// there is an answer, for a minute, or `stop`: what a pod is told of its devices stays for as long as it runs. Without an
+/// answer they are not.
 pub async fn ask(client: &Client, set: Option<bool>, stop: &CancellationToken) -> bool {
     if let Some(set) = set {
         return set;
     }
+    let began = Instant::now();
     let mut failures = 0;
     loop {
         match stop.run_until_cancelled(detect(client)).await {
             Some(Detected::Policy(has_cdi)) => return has_cdi,
             Some(Detected::Absent | Detected::Forbidden) | None => return false,
             Some(Detected::Unknown) => failures += 1,
+        }
+        if began.elapsed() > ASK_MAX {
+            tracing::warn!(
+                "the ClusterPolicy of the GPU operator cannot be read: until it can, shared GPUs are not named as the \
+                 Container Device Interface does (--cdi-enabled says it without)"
+            );
+            return false;
         }
         stop.run_until_cancelled(sleep(backoff(failures))).await;
     }
@@ -181,6 +196,8 @@ mod tests {
         check_looks(&[404, 200, 404, 200], &[false, true, true, true]).await;
         check_looks(&[200, 404, 404], &[true, true, false]).await;
         check_looks(&[200, 403, 403, 500], &[true, true, true, true]).await;
+        let unreadable = check_looks(&[500], &[false, false]);
+        tokio::time::timeout(Duration::from_hours(1), unreadable).await.expect("binds begin");
     }
 
     fn check(version: &str, cdi: &str, expect: bool) {
