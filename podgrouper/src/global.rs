@@ -54,10 +54,12 @@ pub(crate) const HEEDED: [&str; 14] = [
     "queueController.queueLabelToDefaultMetricValue",
     "prometheus.externalPrometheusUrl",
 ];
+/// The flag of schedulers that says with what the names of metrics begin.
+const METRICS_NAMESPACE: &str = "metrics-namespace";
 /// Fields of other parts that concern every scheduler: the part, the field and the flag. The one is the prefix of metrics,
 /// the other says where past use is read for shards whose `usageDBConfig` does not.
 const OF_SCHEDULERS: [(&str, &str, &str); 2] = [
-    ("queueController", "metricsNamespace", "metrics-namespace"),
+    ("queueController", "metricsNamespace", METRICS_NAMESPACE),
     ("prometheus", "externalPrometheusUrl", "usage-prometheus-url"),
 ];
 
@@ -65,7 +67,9 @@ const OF_SCHEDULERS: [(&str, &str, &str); 2] = [
 pub(crate) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
     let named = |(field, flag): (&str, &str)| Some((flag.to_owned(), name(config?, field)?));
     let told = |(part, field, flag): (&str, &str, &str)| {
-        Some((flag.to_owned(), text(&config?.value()["spec"][part], field)?))
+        let value = text(&config?.value()["spec"][part], field)?;
+        // The schedulers would not start with it; the log names it where the metrics of queues are named.
+        (flag != METRICS_NAMESPACE || begins_names(&value)).then(|| (flag.to_owned(), value))
     };
     NAMES.into_iter().filter_map(named).chain(OF_SCHEDULERS.into_iter().filter_map(told)).collect()
 }
@@ -129,6 +133,12 @@ fn overlay_grouping(args: &mut Args, podgrouper: &Value) {
     if let Some(at_once) = at_once.filter(|at_once| *at_once > 0) {
         args.max_concurrent_reconciles = at_once.min(WORKERS_MAX);
     }
+}
+
+/// Tells whether names of metrics may begin with a text.
+fn begins_names(text: &str) -> bool {
+    let is_read = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
+    text.bytes().all(is_read) && !text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 fn global(config: &Object) -> &Value {
@@ -256,6 +266,7 @@ mod tests {
                 "queueController": {"metricsNamespace": "own"}}),
             &["metrics-namespace=own", "usage-prometheus-url=http://p:9090"],
         );
+        check(json!({"queueController": {"metricsNamespace": "my-team"}}), &[]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, default_value_t = 8081)]
     pub plugin_server_port: u16,
     /// Prefix of every metric's name.
-    #[arg(long, default_value = "kai")]
+    #[arg(long, default_value = "kai", value_parser = metrics_namespace)]
     pub metrics_namespace: String,
     /// Value of the label `app` on pods that hold a shared GPU.
     #[arg(long, default_value = "kai-resource-reservation")]
@@ -254,6 +254,16 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
     whole.parse().map_err(|_| String::from("expected HOST:PORT or :PORT with a numeric host"))
 }
 
+/// A prefix with which names of metrics begin that Prometheus reads; empty for none.
+fn metrics_namespace(text: &str) -> Result<String, String> {
+    let is_read = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
+    if text.bytes().all(is_read) && !text.starts_with(|first: char| first.is_ascii_digit()) {
+        Ok(text.to_owned())
+    } else {
+        Err(String::from("expected letters, digits, _ and :, and no digit first"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,6 +347,8 @@ mod tests {
             &["--schedule-period=-1s"],
             &["--listen-address=nowhere"],
             &["--leader-elect=maybe"],
+            &["--metrics-namespace=my-team"],
+            &["--metrics-namespace=1st"],
             &["--placement-strategy=fragmentaton"],
             &["--no-such-flag"],
         ] {
