@@ -84,6 +84,8 @@ pub mod value {
     pub const KAI_OPERATOR: &str = "kai-operator";
     /// Of [`super::label::MANAGED_BY`] on objects that `kubectl kai install` made.
     pub const INSTALLER: &str = "kubectl-kai";
+    /// Of [`super::label::SUBGROUP`], also where a pod has no such label; a group without sub-groups has this one.
+    pub const DEFAULT_SUBGROUP: &str = "default";
     /// Of [`super::label::PART_OF`].
     pub const PRODUCT: &str = "kai-scheduler";
     /// Of [`super::annotation::RECEIVED_RESOURCE_TYPE`]: whole devices or none.

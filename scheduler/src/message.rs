@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use kai_api::{
-    names::reason,
+    names::{reason, value},
     pod_group::{CONSTRAINED_SUB_GROUPS_MAX, SUB_GROUP_DEPTH_MAX, SUB_GROUPS_MAX},
 };
 use kai_engine::{
@@ -390,9 +390,10 @@ pub fn stale(standing: &[(Symbol, u32, u32)], names: &Names) -> String {
 /// docs/behaviour.md 12.3.
 pub fn stray(sub_group: Symbol, group: u32, names: &Names) -> String {
     let (namespace, name) = names.group_name(group);
+    let sub_group =
+        if sub_group == Symbol::EMPTY { value::DEFAULT_SUBGROUP } else { names.text(sub_group) };
     format!(
-        "Pod references subgroup \"{}\", which does not exist in PodGroup {namespace}/{name}",
-        names.text(sub_group)
+        "Pod references subgroup \"{sub_group}\", which does not exist in PodGroup {namespace}/{name}"
     )
 }
 

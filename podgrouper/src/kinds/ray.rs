@@ -12,7 +12,7 @@ use crate::object::{self, Object};
 use kai_api::names;
 
 const HEAD: &str = "headgroup";
-const CATCH_ALL: &str = "default";
+const CATCH_ALL: &str = names::value::DEFAULT_SUBGROUP;
 const GROUP_LABEL: &str = "ray.io/group";
 const NODE_TYPE_LABEL: &str = "ray.io/node-type";
 const PRIORITY_LABEL: &str = "ray.io/priority-class-name";

@@ -28,6 +28,7 @@ use crate::{
 pub(super) use account::Told;
 use account::{Account, Bound, Orphans};
 use structure::structure;
+pub(super) use structure::sub_group;
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;
 

@@ -17,7 +17,7 @@ mod wishes;
 
 use super::{
     Context, Delta, Ingest, Kind, NodeId, PodId,
-    group::Told,
+    group::{Told, sub_group},
     moment,
     request::{Amounts, Asking, Container, ContainerStatus, Requirements, amounts, excess},
     storage::needs::{Mentioned, WireVolume},
@@ -314,10 +314,10 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
     let nominated = &wire.status.nominated_node_name;
     Pod {
         owner: owner(&mut ingest.context, wire),
-        sub_group: ingest
-            .context
-            .names
-            .symbol(meta.labels.value(label::SUBGROUP).unwrap_or_default()),
+        sub_group: sub_group(
+            &mut ingest.context.names,
+            meta.labels.value(label::SUBGROUP).unwrap_or_default(),
+        ),
         shape: shape(ingest, wire),
         state: state(ingest, wire),
         rank: rank(&meta.labels),

@@ -348,6 +348,10 @@ fn a_stale_group_and_a_pod_without_a_sub_group() {
         stray(workers, 0, &names),
         "Pod references subgroup \"workers\", which does not exist in PodGroup ml/train"
     );
+    assert_eq!(
+        stray(Symbol::EMPTY, 0, &names),
+        "Pod references subgroup \"default\", which does not exist in PodGroup ml/train"
+    );
 }
 
 #[test]

@@ -2,19 +2,28 @@
 
 use std::collections::HashMap;
 
-use kai_api::pod_group::{
-    CONSTRAINED_SUB_GROUPS_MAX, LABEL_KEY_BYTES_MAX, OBJECT_NAME_BYTES_MAX, SUB_GROUP_DEPTH_MAX,
-    SUB_GROUP_NAME_BYTES_MAX, SUB_GROUPS_MAX,
+use kai_api::{
+    names::value,
+    pod_group::{
+        CONSTRAINED_SUB_GROUPS_MAX, LABEL_KEY_BYTES_MAX, OBJECT_NAME_BYTES_MAX,
+        SUB_GROUP_DEPTH_MAX, SUB_GROUP_NAME_BYTES_MAX, SUB_GROUPS_MAX,
+    },
 };
-use kai_engine::{Constraint, Min, Structure, SubGroup};
+use kai_engine::{Constraint, Min, Structure, SubGroup, Symbol};
 
 use super::{Levels, Spec, WireSubGroup};
-use crate::ingest::Context;
+use crate::{ingest::Context, names::Names};
 
 fn constraint(context: &mut Context, levels: Option<&Levels<'_>>) -> Option<Constraint> {
     let levels = levels.filter(|levels| !levels.topology.is_empty())?;
     let wanted = [&*levels.required_topology_level, &*levels.preferred_topology_level];
     Some(context.names.constraint(&levels.topology, wanted))
+}
+
+/// The symbol of a sub-group of this name that holds pods. The one that pods belong to which name none, or this one, is told
+/// without a name, as the only one of a group without sub-groups is.
+pub(in crate::ingest) fn sub_group(names: &mut Names, name: &str) -> Symbol {
+    if name == value::DEFAULT_SUBGROUP { Symbol::EMPTY } else { names.symbol(name) }
 }
 
 /// Tells whether a name could be none of an object or a label: it would only take memory.
@@ -63,10 +72,15 @@ pub(super) fn structure(context: &mut Context, spec: &Spec<'_>) -> Structure {
     }
     let mut sub_groups = Vec::with_capacity(sorted.len());
     for (place, wire) in (0_u16..).zip(&sorted) {
+        let is_inner = is_inner[usize::from(place)];
         sub_groups.push(SubGroup {
-            name: context.names.symbol(&wire.name),
+            name: if is_inner {
+                context.names.symbol(&wire.name)
+            } else {
+                sub_group(&mut context.names, &wire.name)
+            },
             parent: parents[usize::from(place)],
-            min: if is_inner[usize::from(place)] {
+            min: if is_inner {
                 Min::Members(wire.min_sub_group.map(count))
             } else {
                 Min::Pods(wire.min_member.map_or(0, count))
