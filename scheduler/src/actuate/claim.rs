@@ -156,7 +156,8 @@ impl<'g> Reservation<'g> {
         written.map(|_| true)
     }
 
-    /// Takes the reservation back, and the devices where they are given up and nobody else has them.
+    /// Takes the reservation back, and the devices where they are given up and nobody else has them. What fails is tried again
+    /// until the scheduler ends: whoever leads next finds the claim as after a crash, and does not wait for it.
     pub(super) async fn release(&self, write: &Write, consumer: Consumer<'_>) {
         for attempt in 1..=ATTEMPTS_MAX {
             match self.try_release(write, consumer).await {
@@ -164,7 +165,10 @@ impl<'g> Reservation<'g> {
                 Err(failure) => {
                     let claim = self.grant.name();
                     tracing::warn!(claim, %failure, "failed to release a resource claim");
-                    sleep(backoff(attempt)).await;
+                    let pause = sleep(backoff(attempt));
+                    if write.stop.run_until_cancelled(pause).await.is_none() {
+                        return;
+                    }
                 }
             }
         }

@@ -245,14 +245,18 @@ impl Made<'_> {
         Ok(())
     }
 
-    /// Takes the devices back, and deletes the claim; what fails is tried again, as nobody else has them while it is there.
+    /// Takes the devices back, and deletes the claim; what fails is tried again until the scheduler ends, as nobody else has
+    /// them while it is there.
     pub(super) async fn undo(&self, write: &Write, pod: &str, consumer: Consumer<'_>) {
         for attempt in 1..=ATTEMPTS_MAX {
             match self.try_undo(write, pod, consumer).await {
                 Ok(()) | Err(Failure::Lost(_)) => return,
                 Err(failure) => {
                     tracing::warn!(claim = self.path, %failure, "failed to take a resource claim back");
-                    sleep(backoff(attempt)).await;
+                    let pause = sleep(backoff(attempt));
+                    if write.stop.run_until_cancelled(pause).await.is_none() {
+                        return;
+                    }
                 }
             }
         }

@@ -365,6 +365,26 @@ async fn a_bind_that_waits_for_nothing_but_time_keeps_no_other_from_its_turn() {
     actuator.await.expect("it does not panic");
 }
 
+/// The Lease is given back once all writes have ended: whoever leads next would wait for what fails.
+#[tokio::test(start_paused = true)]
+async fn a_claim_is_not_released_again_and_again_once_the_scheduler_ends() {
+    for is_ending in [false, true] {
+        let reserved = json!([{"resource": "pods", "name": "p", "uid": "u"}]);
+        let found = json!({"metadata": {"uid": "c"}, "status": {"reservedFor": reserved}});
+        let (write, sent) = server(found, 500).await;
+        let (path, uid) = ("/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c", "c");
+        let grant =
+            ClaimGrant { path: path.into(), uid: uid.into(), allocation: None, is_new: false };
+        if is_ending {
+            write.stop.cancel();
+        }
+        let consumer = claim::Consumer { name: "p", uid: "u" };
+        claim::Reservation::new(&grant).release(&write, consumer).await;
+        let tries = sent.lock().expect("nobody panics with it").len();
+        assert_eq!(tries == 1, is_ending, "{tries}");
+    }
+}
+
 /// A client of a server at this address, which sends nothing twice by itself.
 fn client_of(address: std::net::SocketAddr) -> Client {
     let mut config = kube::Config::new(format!("http://{address}").parse().expect("an address"));
