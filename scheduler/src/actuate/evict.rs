@@ -9,7 +9,7 @@ use kai_daemon::clock;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::{EvictionStamp, Outcome, Write, wait_for_late};
+use super::{EvictionStamp, LOOK_MAX, Outcome, Write, wait_for_late};
 use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
@@ -78,7 +78,7 @@ impl Evict {
                 // Gone, or another pod has its name by now: the one we meant is no more. An eviction is refused like
                 // that for its budget too.
                 Err(Failure::Refused { code: 404 | 409, message }) => {
-                    let is_gone = !self.asks_budgets || self.is_gone(write).await;
+                    let is_gone = !self.asks_budgets || self.is_gone(write).await.unwrap_or(false);
                     return if is_gone { Ok(()) } else { Err(message) };
                 }
                 Err(Failure::Refused { message, .. }) => return Err(message),
@@ -95,33 +95,41 @@ impl Evict {
     }
 
     /// Waits until nothing that was asked for can come true any more, or has: another pod would be evicted in its place, and
-    /// both would go. Tells whether it has.
+    /// both would go. A server that does not say whether it has is asked until it does. Tells whether it has.
     async fn goes_late(&self, write: &Write) -> bool {
         let begun = Instant::now();
+        let mut left = write.open.left();
+        if left.is_none() {
+            // Nothing of it was sent, so that it cannot go by it.
+            return false;
+        }
         loop {
-            let left = write.open.left();
-            if self.is_gone(write).await {
-                return true;
+            match self.is_gone(write).await {
+                Ok(true) => return true,
+                Ok(false) if left.is_none() => return false,
+                Err(failure) if left.is_none() && !failure.is_no_answer() => return false,
+                Ok(false) | Err(_) => {}
             }
-            let Some(left) = left else { return false };
-            if !wait_for_late(write, left, begun).await {
+            if !wait_for_late(write, left.unwrap_or(LOOK_MAX), begun).await {
                 return false;
             }
+            left = write.open.left();
         }
     }
 
     /// Tells whether the pod is no more, or on its way.
-    async fn is_gone(&self, write: &Write) -> bool {
+    async fn is_gone(&self, write: &Write) -> Result<bool, Failure> {
         #[derive(serde::Deserialize)]
         struct Named<'a> {
             #[serde(borrow)]
             metadata: Meta<'a>,
         }
         match read(&write.client, &self.path("")).await {
-            Ok(pod) => serde_json::from_slice::<Named<'_>>(&pod).is_ok_and(|pod| {
+            Ok(pod) => Ok(serde_json::from_slice::<Named<'_>>(&pod).is_ok_and(|pod| {
                 *pod.metadata.uid != *self.uid || pod.metadata.deletion_timestamp.is_some()
-            }),
-            Err(failure) => failure.code() == Some(404),
+            })),
+            Err(failure) if failure.code() == Some(404) => Ok(true),
+            Err(failure) => Err(failure),
         }
     }
 

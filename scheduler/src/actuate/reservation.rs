@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    Write,
+    LOOK_MAX, Write,
     found::{Found, delete_now},
     wait_for_late,
 };
@@ -155,7 +155,8 @@ impl Reserve {
             let message = match call(write, Method::POST, &path, Form::Object, &body).await {
                 Ok(_) => return Ok(()),
                 Err(Failure::Refused { code: 409, message }) => {
-                    if self.is_there(write, &name).await? {
+                    let is_there = self.is_there(write, &name).await;
+                    if is_there.map_err(|failure| failure.to_string())? {
                         return Ok(());
                     }
                     message
@@ -172,29 +173,38 @@ impl Reserve {
     }
 
     /// Waits until the pod of this name holds the device, or cannot be made by what was asked for any more: until then its GPU
-    /// is given to nobody else. Tells whether it does.
+    /// is given to nobody else. A server that does not say whether it does is asked until it says so. Tells whether it does.
     async fn comes_late(&self, write: &Write, name: &str) -> bool {
         let begun = Instant::now();
+        let mut left = write.open.left();
+        if left.is_none() {
+            // Nothing was sent that was not answered.
+            return false;
+        }
         loop {
-            let left = write.open.left();
-            if self.is_there(write, name).await.unwrap_or(false) {
-                return true;
+            match self.is_there(write, name).await {
+                Ok(true) => return true,
+                Ok(false) if left.is_none() => return false,
+                Err(failure) if left.is_none() && !failure.is_no_answer() => return false,
+                Ok(false) | Err(_) => {}
             }
-            let Some(left) = left else { return false };
-            if !wait_for_late(write, left, begun).await {
+            if !wait_for_late(write, left.unwrap_or(LOOK_MAX), begun).await {
                 return false;
             }
+            left = write.open.left();
         }
     }
 
     /// Tells whether the pod of this name holds this device. One that ended, or is of another device, goes first.
-    async fn is_there(&self, write: &Write, name: &str) -> Result<bool, String> {
+    async fn is_there(&self, write: &Write, name: &str) -> Result<bool, Failure> {
         let bytes = match read(&write.client, &self.template.path(name)).await {
             Ok(bytes) => bytes,
             Err(failure) if failure.code() == Some(404) => return Ok(false),
-            Err(failure) => return Err(failure.to_string()),
+            Err(failure) => return Err(failure),
         };
-        let found: Found = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        let unreadable =
+            |error: serde_json::Error| Failure::Refused { code: 422, message: error.to_string() };
+        let found: Found = serde_json::from_slice(&bytes).map_err(unreadable)?;
         let is_of_device = found.metadata.labels.get(label::GPU_GROUP).map(String::as_str)
             == Some(&*self.place.group)
             && *found.spec.node_name == *self.place.node;

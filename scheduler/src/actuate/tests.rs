@@ -33,7 +33,8 @@ async fn server(found: Value, code: u16) -> (Write, Sent) {
     server_that_finds(move || found.clone(), code).await
 }
 
-/// Writes to a server that finds what it does when it is asked, or nothing, and answers writes with this code.
+/// Writes to a server that finds what it does when it is asked, or nothing, or says a text while it fails, and answers writes
+/// with this code.
 async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16) -> (Write, Sent) {
     let sent = Sent::default();
     let server = tower::service_fn({
@@ -51,6 +52,7 @@ async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16)
                     }
                     (true, false) => (201, body),
                     (false, true) if found.is_null() => (404, json!({"message": "not found"})),
+                    (false, true) if found.is_string() => (503, json!({ "message": found })),
                     (false, true) => (200, found),
                     (false, false) => {
                         let line = line(&parts.method, path, &body);
@@ -310,6 +312,25 @@ async fn a_reservation_is_not_given_up_while_it_may_be_made() {
         };
         assert_eq!(refused.is_none(), expect, "{refused:?}");
         assert_eq!(sent.lock().expect("nobody panics with it").len(), 5);
+    }
+}
+
+/// What it does while it fails is done, or not, once it is back.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_fails_for_minutes_is_asked_until_it_says_what_was_done() {
+    for is_gone in [true, false] {
+        let began = tokio::time::Instant::now();
+        let find = move || {
+            let at = is_gone.then_some("2026-01-01T00:00:00Z");
+            match began.elapsed().as_secs() {
+                ..200 => json!("it starts"),
+                _ => json!({"metadata": {"uid": "u", "deletionTimestamp": at}}),
+            }
+        };
+        let (write, _) = server_that_finds(find, 504).await;
+        let outcome = Task::Evict(evict()).carry_out(&write).await;
+        assert_eq!(matches!(outcome, Some(Outcome::Evicted(..))), is_gone, "{outcome:?}");
+        assert!(began.elapsed() >= Duration::from_secs(200), "{:?}", began.elapsed());
     }
 }
 

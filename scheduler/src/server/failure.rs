@@ -26,6 +26,9 @@ pub enum Failure {
     Lost(#[from] Lost),
 }
 
+/// The code of a refusal for overload.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 impl Failure {
     /// The code of a refusal.
     pub fn code(&self) -> Option<u16> {
@@ -33,6 +36,11 @@ impl Failure {
             Self::Refused { code, .. } => Some(*code),
             Self::Unsure(_) | Self::Lost(_) => None,
         }
+    }
+
+    /// Tells whether it says nothing of what was asked for: no certain answer came, or the server has too much to do.
+    pub(crate) fn is_no_answer(&self) -> bool {
+        matches!(self, Self::Unsure(_)) || self.code() == Some(TOO_MANY_REQUESTS)
     }
 }
 

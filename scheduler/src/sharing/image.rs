@@ -9,9 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::call::read;
 
-/// The code of a refusal for overload, which says nothing of what was asked for.
-const TOO_MANY_REQUESTS: u16 = 429;
-
 /// The image that this process runs from, where it runs in a pod that it may read. The pod is named by `POD_NAME` and
 /// `POD_NAMESPACE` (downward API); without them it is the host's name in `namespace`, which is right but on the host's
 /// network. It is asked until there is an answer, or `stop`: one failure must not keep GPUs from being shared.
@@ -30,7 +27,7 @@ pub(crate) async fn own_image(
             Ok(bytes) => return scheduler_image(&serde_json::from_slice(&bytes).ok()?),
             Err(failure) => failure,
         };
-        if failure.code().is_some_and(|code| code != TOO_MANY_REQUESTS) {
+        if !failure.is_no_answer() {
             tracing::warn!(
                 %failure,
                 "failed to read the own pod {namespace}/{name}: GPUs cannot be shared unless \

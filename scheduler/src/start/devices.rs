@@ -8,10 +8,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    ingest::Kind,
-    server::call::{Failure, read},
-};
+use crate::{ingest::Kind, server::call::read};
 
 /// The path at which the API server says which versions of the group it serves.
 const GROUP: &str = "/apis/resource.k8s.io";
@@ -42,12 +39,13 @@ impl Devices {
                     let version = newest_version(&versions(&bytes));
                     return Some(Self { version, are_served: true });
                 }
-                Err(Failure::Refused { code, .. }) => {
-                    tracing::info!(code, "resource.k8s.io is not served: no claims, no devices");
-                    return Some(Self { version: newest_version(&[]), are_served: code != 404 });
+                Err(failure) if failure.is_no_answer() => {
+                    tracing::warn!(%failure, "failed to read what resource.k8s.io serves");
                 }
                 Err(failure) => {
-                    tracing::warn!(%failure, "failed to read what resource.k8s.io serves");
+                    tracing::info!(%failure, "resource.k8s.io is not served: no claims, no devices");
+                    let are_served = failure.code() != Some(404);
+                    return Some(Self { version: newest_version(&[]), are_served });
                 }
             }
             failures += 1;
@@ -129,6 +127,21 @@ mod tests {
             timeout(Duration::from_mins(10), devices.served_otherwise(&client)).await.is_ok();
         let minutes = changed.then(|| began.elapsed().as_secs() / 60);
         assert_eq!(minutes, expect, "{answers:?}");
+    }
+
+    /// Another version than the one that is served would be read for minutes.
+    #[tokio::test(start_paused = true)]
+    async fn overload_says_nothing_of_what_is_served() {
+        let asked = AtomicUsize::new(0);
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let code: u16 = if asked.fetch_add(1, Ordering::Relaxed) == 0 { 429 } else { 200 };
+            let body = json!({ "versions": [{ "version": "v1beta1" }] }).to_string();
+            let answer = Response::builder().status(code).body(Body::from(body.into_bytes()));
+            std::future::ready(Ok::<_, Infallible>(answer.expect("it is a response")))
+        });
+        let client = Client::new(server, "default");
+        let devices = Devices::ask(&client, &CancellationToken::new()).await.expect("an answer");
+        assert_eq!((devices.version, devices.are_served), ("v1beta1", true));
     }
 
     #[tokio::test(start_paused = true)]
