@@ -350,3 +350,31 @@ fn a_pod_is_told_once_which_node_it_is_promised() {
     });
     assert_eq!(said, [1, 0, 1], "it is told of each node");
 }
+
+/// The last of those that share a claim to fail gives back what the plan gave it, and not what it had before.
+#[test]
+fn a_bind_says_whether_its_claim_had_devices_before() {
+    let device = json!({"request": "r", "driver": "d", "pool": "a", "device": "net-0"});
+    let given = json!({"allocation": {"devices": {"results": [device]}}});
+    for (status, is_new) in [(json!({}), true), (given, false)] {
+        let mut world = World::new();
+        let requests = json!([{"name": "r", "exactly": {"deviceClassName": "net"}}]);
+        let claim = json!({"kind": "ResourceClaim", "status": status,
+            "metadata": {"namespace": "ml", "name": "net", "uid": "u-net"},
+            "spec": {"devices": {"requests": requests}}});
+        let mut waits = pod("one-0", "one", "");
+        waits["spec"]["resourceClaims"] = json!([{"name": "net", "resourceClaimName": "net"}]);
+        for object in [queue(), claim, group("one", 1), waits] {
+            world.apply(&object);
+        }
+        world.decided(0);
+        let names = &mut world.ingest.context.names;
+        let (pod, node) = (names.pod("u-one-0"), names.node("a"));
+        let grant = Grant::Regular { count: 8 };
+        let place = Change::Place { pod, node, devices: Box::default(), reserved: None, grant };
+        let tasks = world.dispatch.tasks(&[place], Timestamp(BEGIN), names);
+        let Some(Task::Bind(bind)) = tasks.last() else { panic!("{tasks:?}") };
+        let claims: Vec<bool> = bind.claims.iter().map(|claim| claim.is_new).collect();
+        assert_eq!(claims, [is_new], "{status}");
+    }
+}

@@ -14,6 +14,7 @@ use kai_scheduler::{
     serve::metrics::Metrics,
 };
 use kai_tests::{
+    guards::Guards,
     live::Place,
     request::ask,
     stage::{Fault, Tape},
@@ -32,6 +33,7 @@ struct Stage {
     place: Place,
     admin: Client,
     tape: Tape,
+    guards: Guards,
     bind: Bind,
     actuator: Option<JoinHandle<()>>,
     tasks: Option<mpsc::UnboundedSender<Vec<Task>>>,
@@ -108,8 +110,8 @@ impl Stage {
             share: None,
         };
         let (_, outcomes) = mpsc::unbounded_channel();
-        let tape = Tape::default();
-        Ok(Self { place, admin, tape, bind, actuator: None, tasks: None, outcomes })
+        let (tape, guards) = (Tape::default(), Guards::default());
+        Ok(Self { place, admin, tape, guards, bind, actuator: None, tasks: None, outcomes })
     }
 
     /// A scheduler takes over from the one before, if any, and begins to bind.
@@ -118,6 +120,7 @@ impl Stage {
             before.abort();
         }
         let client = self.tape.record(self.place.account(component::SCHEDULER).await?);
+        let client = self.guards.client(client);
         let lease = Lease::new(client.clone(), "kai-scheduler", "kai-scheduler", Mode::Handover);
         let stop = CancellationToken::new();
         let guard = lease.acquire(Manner::Newest, &stop).await.context("nobody stops it")?;
@@ -186,9 +189,11 @@ impl Stage {
         ask(&self.admin, Method::POST, &path, Some(&body)).await.map(drop)
     }
 
-    /// Reads why the pod was not bound.
+    /// Reads why the pod was not bound. Whatever was written on the way says which object it means.
     async fn reason(&mut self) -> Result<String> {
         let outcome = self.outcomes.recv().await.context("the actuator ended")?;
+        let findings = self.guards.findings();
+        ensure!(findings.is_empty(), "{findings:?}");
         let Outcome::BindFailed { reason, .. } = &outcome else { bail!("{outcome:?}") };
         Ok(reason.clone())
     }

@@ -16,7 +16,10 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use serde_json::json;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 /// A Lease that the account of the scheduler may write, and no daemon uses.
@@ -146,6 +149,19 @@ async fn a_leader_whose_lease_was_edited_reads_it_and_goes_on() -> Result<()> {
     Ok(())
 }
 
+/// Nothing but the time tells a leader that has nothing to write.
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_is_cut_off_ends_although_it_writes_nothing() -> Result<()> {
+    let place = Place::embedded().await?;
+    let first = Candidate::new(&place, ELECTION).await?;
+    let guard = first.acquire(Manner::Newest).await?;
+    first.cut_off("PUT")?;
+    let never = CancellationToken::new();
+    let ended = timeout(Duration::from_secs(11), guard.keep(&never)).await;
+    ensure!(matches!(ended, Ok(Err(_))), "it leads on: {ended:?}");
+    Ok(())
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_holder_without_election_that_is_cut_off_stops_too() -> Result<()> {
     let (stopped, begun) = times("GET", Mode::Handover).await?;
@@ -187,5 +203,46 @@ async fn who_stands_by_and_is_refused_for_a_moment_goes_on_standing_by() -> Resu
     ensure!(alone.check().await.is_err(), "and writes no more");
     ensure!(guard.check().await.is_ok(), "its holder never noticed");
     keeping.abort();
+    Ok(())
+}
+
+/// Starts a scheduler without election.
+async fn scheduler(
+    place: &Place,
+    stop: &CancellationToken,
+) -> Result<JoinHandle<Result<(), kai_scheduler::Error>>> {
+    let words = ["kai-scheduler", "--listen-address=127.0.0.1:0", "--plugin-server-port=0"];
+    let words = words.map(|word| String::from(word).into());
+    let args = kai_scheduler::Args::from_command_line(words)?;
+    let client = place.account(component::SCHEDULER).await?;
+    Ok(tokio::spawn(Box::pin(kai_scheduler::run(args, client, stop.clone()))))
+}
+
+/// Two that take the Lease from each other in turn would both do little else but read the cluster anew.
+#[tokio::test(start_paused = true)]
+async fn a_scheduler_that_was_pushed_out_pushes_nobody() -> Result<()> {
+    let place = Place::embedded().await?;
+    let stop = CancellationToken::new();
+    let leases: Api<Record> = Api::namespaced(place.admin().await?, namespace::SYSTEM);
+    let holder = async || {
+        let lease = leases.get("kai-scheduler").await?;
+        Ok::<_, kube::Error>(lease.spec.and_then(|spec| spec.holder_identity))
+    };
+    let first = scheduler(&place, &stop).await?;
+    sleep(Duration::from_secs(10)).await;
+    let older = holder().await?;
+    let second = scheduler(&place, &stop).await?;
+    sleep(Duration::from_secs(10)).await;
+    let newer = holder().await?;
+    ensure!(newer.is_some() && newer != older, "{newer:?} holds it after {older:?}");
+    for _ in 0..60 {
+        sleep(Duration::from_secs(1)).await;
+        let now = holder().await?;
+        ensure!(now == newer, "{now:?} took it back from {newer:?}");
+    }
+    stop.cancel();
+    first.await??;
+    second.await??;
+    place.stop().await;
     Ok(())
 }

@@ -142,6 +142,13 @@ fn strip() -> Task {
     }))
 }
 
+fn reserve() -> Task {
+    let place = Place { group: Arc::from("g"), node: Box::from("n") };
+    let template = Arc::new(Template { is_fake: true, ..Template::default() });
+    let for_pod = (Box::from("ns"), Box::from("p"));
+    Task::Share(ShareTask::Reserve(Reserve { device: 0, place, for_pod, template }))
+}
+
 /// Compares what is written where an object of the UID `u` and the version 7 is found, and all is taken.
 async fn check(task: Task, expect: &[&str]) {
     let said = format!("{task:?}");
@@ -302,11 +309,7 @@ async fn a_reservation_is_not_given_up_while_it_may_be_made() {
             json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
         };
         let (write, sent) = server_that_finds(find, 504).await;
-        let place = Place { group: Arc::from("g"), node: Box::from("n") };
-        let template = Arc::new(Template { is_fake: true, ..Template::default() });
-        let for_pod = (Box::from("ns"), Box::from("p"));
-        let reserve = Reserve { device: 0, place, for_pod, template };
-        let outcome = Task::Share(ShareTask::Reserve(reserve)).carry_out(&write).await;
+        let outcome = reserve().carry_out(&write).await;
         let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
             panic!("{outcome:?}");
         };
@@ -331,6 +334,35 @@ async fn a_server_that_fails_for_minutes_is_asked_until_it_says_what_was_done() 
         let outcome = Task::Evict(evict()).carry_out(&write).await;
         assert_eq!(matches!(outcome, Some(Outcome::Evicted(..))), is_gone, "{outcome:?}");
         assert!(began.elapsed() >= Duration::from_secs(200), "{:?}", began.elapsed());
+    }
+}
+
+/// A pod of the name that goes, has ended, or is of another GPU holds this one for nobody.
+#[tokio::test(start_paused = true)]
+async fn a_reservation_that_is_there_is_one_that_holds_its_gpu() {
+    let pod = |group: &str, node: &str| {
+        let labels = json!({"runai-gpu-group": group});
+        json!({"metadata": {"uid": "r", "labels": labels}, "spec": {"nodeName": node}})
+    };
+    let (mut leaves, mut has_ended) = (pod("g", "n"), pod("g", "n"));
+    leaves["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    has_ended["status"] = json!({"phase": "Failed"});
+    for (found, is_there) in [
+        (pod("g", "n"), true),
+        (leaves, false),
+        (has_ended, false),
+        (pod("other", "n"), false),
+        (pod("g", "other"), false),
+    ] {
+        let said = found.to_string();
+        let (outcome, sent) = carry_out(reserve(), found, 409).await;
+        let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(refused.is_none(), is_there, "{said}");
+        let deleted = sent.iter().find(|line| line.starts_with("DELETE"));
+        let is_this_one = deleted.is_some_and(|line| line.ends_with(" uid=r"));
+        assert_eq!(is_this_one, !is_there, "{said}: {sent:?}");
     }
 }
 
@@ -433,6 +465,29 @@ async fn a_write_without_a_connection_is_waited_for_no_longer() {
     breaking.await.expect("it does not panic");
 }
 
+/// What is taken back late would be missing to the next bind of the pod.
+#[tokio::test(start_paused = true)]
+async fn what_is_taken_back_without_an_answer_is_waited_for() {
+    let reserved = json!([{"resource": "pods", "name": "p", "uid": "u"}]);
+    let found = json!({"metadata": {"uid": "u"}, "spec": {}, "status": {"reservedFor": reserved}});
+    let (write, sent) = server(found, 504).await;
+    let (guard, stop) = (write.guard.clone(), write.stop.clone());
+    let keeping = tokio::spawn(async move { guard.keep(&stop).await });
+    let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
+    let uid = Box::from("u");
+    let grant = ClaimGrant { path: path.into(), uid, allocation: None, is_new: false };
+    let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n") };
+    let began = tokio::time::Instant::now();
+    let outcome = Task::Bind(bind).carry_out(&write).await;
+    keeping.abort();
+    assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
+    let sent = sent.lock().expect("nobody panics with it");
+    let puts = sent.iter().filter(|line| line.starts_with("PUT")).count();
+    assert_eq!((sent.len() - puts, puts), (5, 8), "{sent:?}");
+    // A minute after the last of the binds, and another after the last that takes it back.
+    assert!(began.elapsed() >= Duration::from_mins(2), "{:?}", began.elapsed());
+}
+
 /// An eviction is refused too where its pod leaves already.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_leaves_by_itself_counts_as_evicted() {
@@ -501,6 +556,20 @@ async fn a_volume_is_made_on_the_node_that_its_claim_names() {
         "failed to bind the volume claim disk: the provisioner made no volume for this node";
     let writes = ["PATCH /api/v1/namespaces/ns/persistentvolumeclaims/disk uid=u version=7"];
     check_unbound(bind(), found, expect, &writes).await;
+}
+
+/// A volume that is being deleted goes with its data, and a claim that was made again asks for another one.
+#[tokio::test(start_paused = true)]
+async fn a_volume_that_goes_is_not_given_and_another_claim_is_given_none() {
+    let bind =
+        |step| Bind { volumes: vec![VolumeGrant { step, ..volume() }], ..Bind::of("u", "p", "n") };
+    let at = "2026-01-01T00:00:00Z";
+    let goes = json!({"metadata": {"uid": "u", "deletionTimestamp": at}, "spec": {}});
+    let expect = "failed to bind the volume claim disk: persistentvolume pv is not free any more";
+    check_unbound(bind(volume().step), goes, expect, &[]).await;
+    let another = json!({"metadata": {"uid": "v", "resourceVersion": "7"}});
+    let expect = "failed to bind the volume claim disk: it was replaced by another";
+    check_unbound(bind(VolumeStep::Provision), another, expect, &[]).await;
 }
 
 /// A volume that an administrator kept for a claim stays kept when the claim is gone.

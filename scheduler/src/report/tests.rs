@@ -159,3 +159,25 @@ fn when_it_was_evicted_is_written_here_where_the_eviction_could_not() {
     assert_eq!(left(None, Some(10_000), 15_000), (None, Some(10_000)), "it could not");
     assert_eq!(left(Some(10_000), Some(10_900), 11_000), (None, Some(10_900)), "it has");
 }
+
+/// A claim whose devices change is waited for as long as it was at first.
+#[test]
+fn selectors_that_are_evaluated_again_are_waited_for_anew() {
+    let mut report = Report::default();
+    for (awaits_selectors, now, is_put_off) in [
+        (true, 0, true),
+        (true, 4_999, true),
+        (true, 5_000, false),
+        (false, 5_100, false),
+        (true, 6_000, true),
+    ] {
+        let group = GroupReport {
+            strays: Vec::new(),
+            not_ready: None,
+            told: None,
+            awaits_selectors,
+            standing: Standing::default(),
+        };
+        assert_eq!(report.awaits_selectors(7, &group, now), is_put_off, "at {now} ms");
+    }
+}

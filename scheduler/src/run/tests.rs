@@ -355,3 +355,13 @@ async fn a_loop_waits_for_the_first_pause_and_no_longer_than_its_period() {
     world.run.is_told_early = true;
     assert_eq!(world.pause(), 0);
 }
+
+/// Nothing would be decided until its right comes back.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_cannot_be_listed_for_now_is_not_waited_for() {
+    let mut run = World::new().run;
+    run.lists.ask(Kind::ResourceClaim);
+    assert!(!run.lists.are_complete());
+    run.take(vec![Event::Kept(Kind::ResourceClaim)]);
+    assert!(run.lists.are_complete());
+}

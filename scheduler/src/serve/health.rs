@@ -146,4 +146,15 @@ mod tests {
         health.heard("Pod");
         assert_eq!(health.problems(), ["no cycle has ended yet"]);
     }
+
+    /// A watch that is silent may miss anything, whatever the others hear.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_known_is_as_old_as_what_the_quietest_watch_heard() {
+        let health = Health::default();
+        assert_eq!(health.watch_age(), (Duration::ZERO, ""));
+        health.heard("Pod");
+        tokio::time::advance(Duration::from_secs(100)).await;
+        health.heard("Node");
+        assert_eq!(health.watch_age(), (Duration::from_secs(100), "Pod"));
+    }
 }

@@ -61,3 +61,24 @@ impl OpenWrites {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// A server that fails at once may have been silent a moment before.
+    #[tokio::test(start_paused = true)]
+    async fn the_write_that_may_come_true_last_is_waited_for() {
+        let [ten, fifty, sixty] = [10, 50, 60].map(Duration::from_secs);
+        let open = OpenWrites::default();
+        assert_eq!(open.left(), None);
+        open.add(sixty);
+        advance(ten).await;
+        open.clone().add(ten);
+        assert_eq!(open.left(), Some(fifty));
+        advance(fifty).await;
+        assert_eq!(open.left(), None);
+    }
+}
