@@ -377,6 +377,30 @@ mod tests {
         assert!(back.elapsed() <= Duration::from_secs(5), "{:?}", back.elapsed());
     }
 
+    /// Rights that are missing in one namespace for good keep no other from being tried.
+    #[tokio::test(start_paused = true)]
+    async fn who_never_succeeds_does_not_stand_for_all_that_wait_for_the_server() {
+        let (queue, _) = queue();
+        let start = Instant::now();
+        queue.add(key("a"));
+        queue.add(key("b"));
+        while start.elapsed() < Duration::from_secs(560) {
+            let Ok(key) = timeout(Duration::from_secs(1), queue.take()).await else { continue };
+            queue.failed(&key, true);
+        }
+        for expect in ["a", "b"] {
+            let since = Instant::now();
+            loop {
+                let next = queue.take().await;
+                queue.failed(&next, true);
+                if next == key(expect) {
+                    break;
+                }
+            }
+            assert!(since.elapsed() < Duration::from_secs(5), "{expect}: {:?}", since.elapsed());
+        }
+    }
+
     /// An API server that was away is asked by one key, and all come as soon as it answers.
     #[tokio::test(start_paused = true)]
     async fn what_waits_for_the_server_comes_once_it_answers() {

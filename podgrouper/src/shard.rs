@@ -265,25 +265,27 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use http::{Request, Response};
+    use http::{Method, Request, Response};
     use kai_daemon::metrics::Register;
     use kube::client::Body;
 
     use super::*;
 
-    /// Nobody tells of a Service that was deleted.
-    #[tokio::test(start_paused = true)]
-    async fn services_are_looked_after_while_nothing_changes() {
+    /// Counts how often Services are asked for in two rounds and a half, where nothing is there and writes are answered with
+    /// this code.
+    async fn services_asked_for(code: u16) -> usize {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
         let server = tower::service_fn(move |request: Request<Body>| {
             if request.uri().path().contains("/services/") {
                 count.fetch_add(1, Ordering::Relaxed);
             }
-            let missing =
-                json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
-            let missing = Body::from(missing.to_string().into_bytes());
-            async move { Response::builder().status(404).body(missing) }
+            let code = if *request.method() == Method::GET { 404 } else { code };
+            let reason = if code == 404 { "NotFound" } else { "InternalError" };
+            let refusal =
+                json!({"kind": "Status", "status": "Failure", "reason": reason, "code": code});
+            let refusal = Body::from(refusal.to_string().into_bytes());
+            async move { Response::builder().status(code).body(refusal) }
         });
         let seen = Seen::default();
         let shard = Object::new(json!({"metadata": {"name": "s"}}));
@@ -297,7 +299,19 @@ mod tests {
             () = controller.run(&seen) => {}
             () = tokio::time::sleep(2 * ROUND + ROUND / 2) => {}
         }
+        asked.load(Ordering::Relaxed)
+    }
+
+    /// Nobody tells of a Service that was deleted.
+    #[tokio::test(start_paused = true)]
+    async fn services_are_looked_after_while_nothing_changes() {
         // Each round asks for that of the shard and for the pattern.
-        assert_eq!(asked.load(Ordering::Relaxed), 4);
+        assert_eq!(services_asked_for(404).await, 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_could_not_be_written_is_tried_again_after_seconds() {
+        let asked = services_asked_for(500).await;
+        assert!(asked > 100, "{asked} times");
     }
 }

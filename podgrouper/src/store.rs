@@ -542,6 +542,16 @@ mod tests {
             store.set_pod(pod, usage);
         }
         assert!(!store.is_cut(&group("n", 19)) && store.is_cut(&group("n", 18)));
+        // Each pod counts once, however often it is told of, and not any more when it is gone.
+        for number in 0..1_000 {
+            let (pod, usage) = pod(number, "g");
+            store.set_pod(pod, usage);
+        }
+        assert!(store.is_cut(&group("n", 18)));
+        for number in 0..1_000 {
+            assert!(store.remove_pod(&Key::new("n", &format!("p-{number}"))).is_some());
+        }
+        assert!(store.is_cut(&group("n", 19)));
     }
 
     /// Two pods of a gang that want different things of their group would write against each other, each time that the watch tells

@@ -229,6 +229,17 @@ fn a_scaling_pod_that_hangs_on_a_node_gives_it_free() {
     world.round(359, "").round(360, "-n-a");
 }
 
+/// The pod on a node has a minute, and the class that lost its own has one that ends later.
+#[test]
+fn the_first_of_two_moments_is_waited_for() {
+    let mut world = World::default();
+    world.waits("a 0.5").round(0, "+n-a:1").round(1, "!n-a").bound("n-a", 300).round(301, "");
+    world.waits("b 0.5 pool=b").round(302, "+n-b:1").round(303, "!n-b");
+    world.waits("b 0.5 pool=b said=SchedulingGated").round(304, "-n-b");
+    world.waits("b 0.5 pool=b").round(305, "");
+    assert_eq!(world.plan(305).wake, Some(at(360)));
+}
+
 #[test]
 fn one_that_leaves_is_waited_for() {
     let mut world = World::default();

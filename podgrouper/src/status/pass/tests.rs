@@ -1,6 +1,9 @@
 //! Sums of `PodGroup`s, and pauses of statuses that cannot be written.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use http::{Request, Response};
+use kai_daemon::metrics::Register;
 use kube::client::Body;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +22,10 @@ fn controller_at(code: u16) -> Controller {
     let server = tower::service_fn(move |_: Request<Body>| async move {
         Response::builder().status(code).body(Body::empty())
     });
-    let client = Client::new(server, "default");
+    controller_of(Client::new(server, "default"))
+}
+
+fn controller_of(client: Client) -> Controller {
     let (changed, _) = tokio::sync::mpsc::unbounded_channel();
     let devices = Devices::new(Cache::new(client.clone(), CancellationToken::new(), changed));
     let metrics = QueueMetrics::new("kai", Vec::new()).expect("the names are valid");
@@ -126,6 +132,38 @@ async fn a_status_that_was_refused_is_written_again() {
         let failed = controller.pass([key.clone()].into()).await;
         assert_eq!(failed == [key], is_again, "{code}");
     }
+}
+
+/// What others ask for meanwhile must not have it forgotten.
+#[tokio::test(start_paused = true)]
+async fn a_status_that_failed_is_written_again_whatever_passes_come_between() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let server = tower::service_fn(move |request: Request<Body>| {
+        let is_meant = request.uri().path().ends_with("/podgroups/g/status");
+        let fails = is_meant && counted.fetch_add(1, Ordering::Relaxed) == 0;
+        let answer = Response::builder().status(if fails { 500 } else { 200 });
+        std::future::ready(answer.body(Body::from(b"{\"metadata\": {}}".to_vec())))
+    });
+    let controller = controller_of(Client::new(server, "default"));
+    let keys = ["g", "h"].map(|name| Key::new("n", name));
+    for key in &keys {
+        let metadata = json!({"namespace": "n", "name": &*key.name, "uid": &*key.name});
+        let group = Object::new(json!({"metadata": metadata, "spec": {}}));
+        controller.store.set_group(key, Some(&group));
+    }
+    add_pod(&controller, "a", "Running", &[]);
+    let dirty = Arc::clone(&controller.dirty);
+    let meters = Meters::new(&Register::default()).expect("names");
+    let running = tokio::spawn(controller.run(meters));
+    for key in keys {
+        dirty.group(key);
+        tokio::time::sleep(3 * DEBOUNCE).await;
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "it waits");
+    tokio::time::sleep(2 * RETRY_MIN).await;
+    running.abort();
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
 #[tokio::test(start_paused = true)]
