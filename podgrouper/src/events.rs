@@ -126,11 +126,36 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
+    use http::{Request, Response};
+    use kai_daemon::event::Regarding;
+    use kube::client::{Body, Client};
     use tokio::time::Instant;
 
-    use super::{Memory, PAUSE_MAX, REMEMBERED_MAX};
+    use super::{Memory, PAUSE_MAX, PAUSE_MIN, REMEMBERED_MAX, Recorder};
+
+    /// It stays true, and nobody else says it.
+    #[tokio::test(start_paused = true)]
+    async fn a_warning_that_could_not_be_written_is_written_again() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            let answer = Response::builder().status(if is_first { 500 } else { 201 });
+            std::future::ready(answer.body(Body::from(b"{\"metadata\": {}}".to_vec())))
+        });
+        let recorder = Recorder::new(Client::new(server, "default"));
+        let regarding =
+            Regarding { api_version: "v1", kind: "Pod", namespace: "n", name: "p", uid: "u" };
+        for _ in 0..3 {
+            recorder.warn(&regarding, "Wrong", "it is wrong").await;
+            tokio::time::advance(PAUSE_MIN).await;
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 2, "it could not be written, and then it was");
+    }
 
     /// A state is said once; states that take turns are said at growing pauses, and what is said in the end is true.
     #[test]

@@ -98,6 +98,27 @@ async fn an_owner_that_is_made_again_is_looked_up_anew() {
     }
 }
 
+/// A user may have a pod name one owner after the other.
+#[tokio::test]
+async fn a_pod_is_looked_at_again_for_what_it_was_grouped_by_last() {
+    let server = Server::new();
+    let reconciler = server.reconciler();
+    for name in ["first", "second"] {
+        let metadata = json!({"namespace": "n", "name": name, "uid": name, "resourceVersion": "1"});
+        let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata});
+        server.has(&format!("/apis/batch/v1/namespaces/n/jobs/{name}"), job);
+        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": name});
+        round(&reconciler, "p", owner).await.expect("its owner is there");
+    }
+    let dependents = |name: &str| {
+        let gvk = Gvk::new("batch/v1", "Job");
+        let job = ObjectKey { gvk, namespace: "n".to_owned(), name: name.to_owned() };
+        reconciler.dependents.of(&job, &reconciler.store)
+    };
+    assert_eq!(dependents("first"), Vec::new());
+    assert_eq!(dependents("second"), [Key::new("n", "p")]);
+}
+
 /// Objects of some kinds hold anything, nested as deep as the API takes. That one cannot be read is the fault of its own pods,
 /// which are told, and not the server's.
 #[tokio::test]

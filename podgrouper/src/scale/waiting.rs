@@ -236,6 +236,11 @@ mod tests {
         check(json!({}), json!({"nvidia.com/gpu": "1"}), None);
         check(json!({"gpu-fraction": "NaN"}), json!({}), None);
         check(json!({"gpu-fraction": "0.5"}), json!({"nvidia.com/gpu": "1"}), None);
+        // One that is being deleted waits for nothing any more.
+        let waits = pod(&json!({"gpu-fraction": "0.5"}), &json!({}), &Value::Null);
+        let mut leaves = waits.value().clone();
+        leaves["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        assert!(Waiting::of(&waits).is_some() && Waiting::of(&Object::new(leaves)).is_none());
     }
 
     #[test]

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::server::call::{Failure, Form, call};
 
+mod late;
+
 /// Writes as an API server gets them, each in a line.
 type Sent = Arc<Mutex<Vec<String>>>;
 
@@ -256,87 +258,6 @@ async fn refused_writes_are_told_as_what_they_are() {
     }
 }
 
-/// Compares whether a pod is bound whose POSTs are answered with this code, and of which one is carried out so many seconds
-/// after the first; none, and it never is.
-async fn check_late(code: u16, after_seconds: Option<u64>, is_bound: bool) {
-    let began = tokio::time::Instant::now();
-    let find = move || {
-        let is_on = after_seconds.is_some_and(|after| began.elapsed().as_secs() >= after);
-        json!({"metadata": {"uid": "u"}, "spec": {"nodeName": if is_on { "n" } else { "" }}})
-    };
-    let (write, sent) = server_that_finds(find, code).await;
-    let outcome = Task::Bind(Bind::of("u", "p", "n")).carry_out(&write).await;
-    assert_eq!(matches!(outcome, Some(Outcome::Bound(..))), is_bound, "{code}: {outcome:?}");
-    assert_eq!(sent.lock().expect("nobody panics with it").len(), 5, "{code}");
-}
-
-/// Its pod would be bound anew, and its devices given to others, while it is bound here.
-#[tokio::test(start_paused = true)]
-async fn a_bind_is_not_given_up_while_it_may_come_true() {
-    check_late(504, Some(40), true).await;
-    check_late(500, Some(8), true).await;
-    check_late(504, None, false).await;
-    check_late(500, None, false).await;
-}
-
-/// The GPU would be given to others while the pod that holds it is being deleted.
-#[tokio::test(start_paused = true)]
-async fn a_reservation_goes_for_certain_or_stays_for_certain() {
-    for (code, is_certain) in [(200, true), (403, true), (404, true), (409, true), (504, false)] {
-        let pod = json!({"metadata": {"uid": "u", "namespace": "ns", "name": "r"}, "spec": {}});
-        let (write, sent) = server(json!({ "items": [pod] }), code).await;
-        let place = Place { group: Arc::from("g"), node: Box::default() };
-        let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
-        let unreserve = Unreserve { device: 0, place, has_failed: true, template };
-        let task = Task::Share(ShareTask::Unreserve(unreserve));
-        let outcome = tokio::time::timeout(Duration::from_secs(5), task.carry_out(&write)).await;
-        assert_eq!(outcome.is_ok(), is_certain, "{code}: {outcome:?}");
-        let tries = sent.lock().expect("nobody panics with it").len();
-        assert_eq!(tries == 1, is_certain, "{code}: {tries}");
-    }
-}
-
-/// Its GPU would be given to others while the pod that holds it comes.
-#[tokio::test(start_paused = true)]
-async fn a_reservation_is_not_given_up_while_it_may_be_made() {
-    for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
-        let began = tokio::time::Instant::now();
-        let find = move || {
-            if began.elapsed().as_secs() < after_seconds {
-                return Value::Null;
-            }
-            let labels = json!({"runai-gpu-group": "g"});
-            json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
-        };
-        let (write, sent) = server_that_finds(find, 504).await;
-        let outcome = reserve().carry_out(&write).await;
-        let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
-            panic!("{outcome:?}");
-        };
-        assert_eq!(refused.is_none(), expect, "{refused:?}");
-        assert_eq!(sent.lock().expect("nobody panics with it").len(), 5);
-    }
-}
-
-/// What it does while it fails is done, or not, once it is back.
-#[tokio::test(start_paused = true)]
-async fn a_server_that_fails_for_minutes_is_asked_until_it_says_what_was_done() {
-    for is_gone in [true, false] {
-        let began = tokio::time::Instant::now();
-        let find = move || {
-            let at = is_gone.then_some("2026-01-01T00:00:00Z");
-            match began.elapsed().as_secs() {
-                ..200 => json!("it starts"),
-                _ => json!({"metadata": {"uid": "u", "deletionTimestamp": at}}),
-            }
-        };
-        let (write, _) = server_that_finds(find, 504).await;
-        let outcome = Task::Evict(evict()).carry_out(&write).await;
-        assert_eq!(matches!(outcome, Some(Outcome::Evicted(..))), is_gone, "{outcome:?}");
-        assert!(began.elapsed() >= Duration::from_secs(200), "{:?}", began.elapsed());
-    }
-}
-
 /// A pod of the name that goes, has ended, or is of another GPU holds this one for nobody.
 #[tokio::test(start_paused = true)]
 async fn a_reservation_that_is_there_is_one_that_holds_its_gpu() {
@@ -364,128 +285,6 @@ async fn a_reservation_that_is_there_is_one_that_holds_its_gpu() {
         let is_this_one = deleted.is_some_and(|line| line.ends_with(" uid=r"));
         assert_eq!(is_this_one, !is_there, "{said}: {sent:?}");
     }
-}
-
-/// Another pod would be evicted for the same, and both would go.
-#[tokio::test(start_paused = true)]
-async fn an_eviction_is_not_given_up_while_it_may_come_true() {
-    for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
-        let began = tokio::time::Instant::now();
-        let find = move || {
-            let goes = began.elapsed().as_secs() >= after_seconds;
-            let at = goes.then_some("2026-01-01T00:00:00Z");
-            json!({"metadata": {"uid": "u", "deletionTimestamp": at}})
-        };
-        let (write, sent) = server_that_finds(find, 504).await;
-        let outcome = Task::Evict(evict()).carry_out(&write).await;
-        assert_eq!(matches!(outcome, Some(Outcome::Evicted(..))), expect, "{outcome:?}");
-        assert_eq!(sent.lock().expect("nobody panics with it").len(), 5);
-    }
-}
-
-/// Labels that come late are not those of the next bind.
-#[tokio::test(start_paused = true)]
-async fn labels_without_an_answer_are_written_again_and_waited_for() {
-    let (write, sent) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), 504).await;
-    let labels = vec![(Box::from("runai-gpu-group"), Some(Box::from("g")))];
-    let bind = Bind { labels, ..Bind::of("u", "p", "n") };
-    let began = tokio::time::Instant::now();
-    let outcome = Task::Bind(bind).carry_out(&write).await;
-    assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
-    assert!(began.elapsed() >= Duration::from_mins(1), "{:?}", began.elapsed());
-    assert_eq!(sent.lock().expect("nobody panics with it").len(), 6, "labels alone");
-}
-
-/// For a minute after a moment in which the server fails nobody else would be bound.
-#[tokio::test(start_paused = true)]
-async fn a_bind_that_waits_for_nothing_but_time_keeps_no_other_from_its_turn() {
-    const BINDS: usize = 100;
-    let (write, _) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), 504).await;
-    let (outcomes_in, mut outcomes) = mpsc::unbounded_channel();
-    let (tasks, tasks_out) = mpsc::unbounded_channel();
-    let actuator = Actuator::new(write.client, write.guard, write.metrics, outcomes_in);
-    let actuator = tokio::spawn(actuator.run(tasks_out, write.stop));
-    let began = tokio::time::Instant::now();
-    let binds = (0..BINDS).map(|number| Task::Bind(Bind::of("u", &number.to_string(), "n")));
-    tasks.send(binds.collect()).expect("they are taken");
-    for _ in 0..BINDS {
-        let outcome = outcomes.recv().await;
-        // Without a turn before the Lease runs out it would be lost.
-        assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
-    }
-    assert!(began.elapsed() < Duration::from_secs(90), "{:?}", began.elapsed());
-    drop(tasks);
-    actuator.await.expect("it does not panic");
-}
-
-/// The Lease is given back once all writes have ended: whoever leads next would wait for what fails.
-#[tokio::test(start_paused = true)]
-async fn a_claim_is_not_released_again_and_again_once_the_scheduler_ends() {
-    for is_ending in [false, true] {
-        let reserved = json!([{"resource": "pods", "name": "p", "uid": "u"}]);
-        let found = json!({"metadata": {"uid": "c"}, "status": {"reservedFor": reserved}});
-        let (write, sent) = server(found, 500).await;
-        let (path, uid) = ("/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c", "c");
-        let grant =
-            ClaimGrant { path: path.into(), uid: uid.into(), allocation: None, is_new: false };
-        if is_ending {
-            write.stop.cancel();
-        }
-        let consumer = claim::Consumer { name: "p", uid: "u" };
-        claim::Reservation::new(&grant).release(&write, consumer).await;
-        let tries = sent.lock().expect("nobody panics with it").len();
-        assert_eq!(tries == 1, is_ending, "{tries}");
-    }
-}
-
-/// A client of a server at this address, which sends nothing twice by itself.
-fn client_of(address: std::net::SocketAddr) -> Client {
-    let mut config = kube::Config::new(format!("http://{address}").parse().expect("an address"));
-    config.default_retry = false;
-    Client::try_from(config).expect("a client")
-}
-
-/// What was never sent does not come true later; what was sent before the connection broke may.
-#[tokio::test]
-async fn a_write_without_a_connection_is_waited_for_no_longer() {
-    let (write, _) = server(Value::Null, 200).await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let client = client_of(listener.local_addr().expect("its address"));
-    let breaking = tokio::spawn(async move {
-        let (mut connection, _) = listener.accept().await.expect("a connection");
-        let mut head = [0];
-        tokio::io::AsyncReadExt::read_exact(&mut connection, &mut head).await.expect("a request");
-    });
-    for (about, may_come_true) in [("it breaks", true), ("nobody listens", false)] {
-        let write = Write { client: client.clone(), open: OpenWrites::default(), ..write.clone() };
-        let answer = call(&write, Method::POST, "/api/v1/pods", Form::Object, &json!({})).await;
-        assert!(matches!(answer, Err(Failure::Unsure(_))), "{about}: {answer:?}");
-        assert_eq!(write.open.left().is_some(), may_come_true, "{about}: {answer:?}");
-    }
-    breaking.await.expect("it does not panic");
-}
-
-/// What is taken back late would be missing to the next bind of the pod.
-#[tokio::test(start_paused = true)]
-async fn what_is_taken_back_without_an_answer_is_waited_for() {
-    let reserved = json!([{"resource": "pods", "name": "p", "uid": "u"}]);
-    let found = json!({"metadata": {"uid": "u"}, "spec": {}, "status": {"reservedFor": reserved}});
-    let (write, sent) = server(found, 504).await;
-    let (guard, stop) = (write.guard.clone(), write.stop.clone());
-    let keeping = tokio::spawn(async move { guard.keep(&stop).await });
-    let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
-    let uid = Box::from("u");
-    let grant = ClaimGrant { path: path.into(), uid, allocation: None, is_new: false };
-    let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n") };
-    let began = tokio::time::Instant::now();
-    let outcome = Task::Bind(bind).carry_out(&write).await;
-    keeping.abort();
-    assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
-    let sent = sent.lock().expect("nobody panics with it");
-    let puts = sent.iter().filter(|line| line.starts_with("PUT")).count();
-    assert_eq!((sent.len() - puts, puts), (5, 8), "{sent:?}");
-    // A minute after the last of the binds, and another after the last that takes it back.
-    assert!(began.elapsed() >= Duration::from_mins(2), "{:?}", began.elapsed());
 }
 
 /// An eviction is refused too where its pod leaves already.
@@ -630,17 +429,5 @@ async fn a_map_that_was_written_again_is_another_version() {
         owner.remove(&write, "map").await.expect("a map of another version stays");
         let last = sent.lock().expect("nobody panics with it").pop();
         assert_eq!(last, Some(format!("DELETE {maps}/map uid=m version=7")));
-    }
-}
-
-/// The next bind of a pod waits for this one, which ends when nothing of it can come true later.
-#[tokio::test(start_paused = true)]
-async fn what_a_bind_wrote_is_taken_away_for_certain() {
-    for (code, is_certain) in [(200, true), (403, true), (404, true), (409, true), (500, false)] {
-        let (write, sent) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), code).await;
-        let outcome = tokio::time::timeout(Duration::from_secs(5), strip().carry_out(&write)).await;
-        assert_eq!(outcome.is_ok(), is_certain, "{code}: {outcome:?}");
-        let tries = sent.lock().expect("nobody panics with it").len();
-        assert_eq!(tries == 1, is_certain, "{code}: {tries}");
     }
 }

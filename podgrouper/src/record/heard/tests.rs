@@ -46,6 +46,23 @@ fn workloads_of_two_namespaces_are_two_whatever_uid_they_name() {
     }
 }
 
+/// A pod whose user moves it from group to group is in the last of them, though it was there before.
+#[test]
+fn a_pod_that_comes_back_to_a_group_has_not_left_it() {
+    let heard = Heard::default();
+    let key = group(&heard, "n", "g", "q");
+    let metadata = json!({"namespace": "n", "name": "p", "uid": "p",
+        "creationTimestamp": "2026-01-01T00:00:00Z", "annotations": {"pod-group-name": "g"}});
+    let pod = json!({"metadata": metadata, "spec": {}, "status": {"phase": "Pending"}});
+    let (object, stored) = (Object::new(pod.clone()), grouping::Pod::from_value(&pod));
+    heard.set_pod(&object, &stored);
+    heard.pod_gone(&key, &stored.uid);
+    heard.set_pod(&object, &stored);
+    let heap = heard.heap(&id("n", "g")).expect("it is there");
+    let ends: Vec<Second> = heap.members[0].spans.iter().map(Span::end).collect();
+    assert_eq!(ends, [Second::MAX]);
+}
+
 /// Whoever edits the UID of a group again and again leaves nothing behind.
 #[test]
 fn a_uid_that_no_group_names_any_more_is_let_go() {

@@ -166,6 +166,34 @@ async fn a_status_that_failed_is_written_again_whatever_passes_come_between() {
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
+/// What is always refused would be asked for whenever a pod of anybody changes.
+#[tokio::test(start_paused = true)]
+async fn a_queue_whose_status_failed_waits_whatever_passes_come_between() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let server = tower::service_fn(move |request: Request<Body>| {
+        let is_meant = request.uri().path().ends_with("/queues/above/status");
+        counted.fetch_add(usize::from(is_meant), Ordering::Relaxed);
+        std::future::ready(Response::builder().status(500).body(Body::empty()))
+    });
+    let controller = controller_of(Client::new(server, "default"));
+    for (name, parent) in [("above", ""), ("below", "above")] {
+        let metadata = json!({"name": name, "uid": name});
+        let queue = json!({"metadata": metadata, "spec": {"parentQueue": parent}});
+        controller.store.set_queue(name, Some(Arc::new(Object::new(queue))));
+    }
+    let dirty = Arc::clone(&controller.dirty);
+    let meters = Meters::new(&Register::default()).expect("names");
+    let running = tokio::spawn(controller.run(meters));
+    for _ in 0..10 {
+        dirty.group(Key::new("n", "g"));
+        tokio::time::sleep(3 * DEBOUNCE).await;
+    }
+    running.abort();
+    let asked = asked.load(Ordering::Relaxed);
+    assert!((2..=3).contains(&asked), "{asked} times in three seconds");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_status_that_fails_again_waits_twice_as_long_up_to_a_minute() {
     let mut controller = controller();
