@@ -17,7 +17,7 @@ pub struct Group {
     pub preemptible: bool,
     /// True if it is left out until somebody moves it: `spec.schedulingBackoff` with its condition standing.
     pub held: bool,
-    /// Its UID as a number; breaks the last tie.
+    /// A number that breaks the last tie: the smaller goes first.
     pub uid: u128,
     /// Time when it was made; older groups go first.
     pub created: Timestamp,

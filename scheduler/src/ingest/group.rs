@@ -15,6 +15,7 @@ use serde_json::Value;
 
 mod account;
 mod structure;
+mod turn;
 
 use super::{
     Context, Delta, GroupId, Kind, QueueId, Timestamp, moment,
@@ -23,12 +24,13 @@ use super::{
 use crate::{
     actuate::{Record, Stamps},
     names::{Column, Number},
-    server::wire::{Meta, Text, milliseconds, null_as_default, uid_number},
+    server::wire::{Meta, Text, milliseconds, null_as_default},
 };
 pub(super) use account::Told;
 use account::{Account, Bound, Orphans};
 use structure::structure;
 pub(super) use structure::sub_group;
+use turn::turn;
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status>;
 
@@ -362,7 +364,7 @@ impl Groups {
                 _ => priority < priority_class::NON_PREEMPTIBLE_FROM,
             },
             created: moment(wire.metadata.creation_timestamp.as_ref()),
-            uid: uid_number(&wire.metadata.uid),
+            uid: turn(&wire.metadata.name, &wire.metadata.uid),
             structure: structure(context, spec),
             preemption_delay: duration(spec.preemption_delay.as_ref()).unwrap_or(0),
             staleness_grace: duration(spec.staleness_grace_period.as_ref()),
