@@ -35,36 +35,52 @@ impl Ingest {
 #[cfg(test)]
 mod tests {
     use kai_engine::Delta;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{Ingest, Kind};
     use crate::{Args, ingest::Rules};
 
-    #[test]
-    fn what_cannot_be_read_any_more_is_not_gone() {
+    /// Compares how many objects of a kind are gone after a list with one that cannot be read and without the other.
+    fn check(kind: Kind, rest: &Value, unreadable: &Value) {
         let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
         let mut ingest = Ingest::new(Rules::new(&args));
-        let pod = |uid: &str, phase: serde_json::Value| {
-            json!({
-                "metadata": { "name": uid, "namespace": "ml", "uid": uid },
-                "spec": { "nodeName": "n1", "containers": [] },
-                "status": { "phase": phase },
-            })
-            .to_string()
+        let object = |number: u32, rest: &Value| {
+            let uid = format!("00000000-0000-0000-0000-{number:012}");
+            let mut object = rest.clone();
+            object["metadata"] = json!({ "name": uid, "namespace": "ml", "uid": uid });
+            object.to_string()
         };
-        let uids = ["00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"];
-        ingest.begin(Kind::Pod);
-        for uid in uids {
-            let running = pod(uid, json!("Running"));
-            ingest.applied(Kind::Pod, running.as_bytes()).expect("the pod can be read");
+        ingest.begin(kind);
+        for number in [1, 2] {
+            let readable = object(number, rest);
+            ingest.applied(kind, readable.as_bytes()).expect("it can be read");
         }
-        ingest.end(Kind::Pod);
+        ingest.end(kind);
         ingest.context.deltas.clear();
-        ingest.begin(Kind::Pod);
-        let unreadable = pod(uids[0], json!({ "is": "Running" }));
-        ingest.applied(Kind::Pod, unreadable.as_bytes()).expect_err("its phase is no text");
-        ingest.end(Kind::Pod);
-        let gone = ingest.context.deltas.iter().filter(|one| matches!(one, Delta::PodGone(_)));
-        assert_eq!(gone.count(), 1, "the one that was not listed");
+        ingest.begin(kind);
+        let unreadable = object(1, unreadable);
+        ingest.applied(kind, unreadable.as_bytes()).expect_err("it is not what its kind says");
+        ingest.end(kind);
+        let is_gone = |delta: &&Delta| {
+            matches!(
+                delta,
+                Delta::PodGone(_)
+                    | Delta::NodeGone(_)
+                    | Delta::QueueGone(_)
+                    | Delta::GroupGone(_)
+                    | Delta::ClaimGone(_)
+            )
+        };
+        let gone = ingest.context.deltas.iter().filter(is_gone).count();
+        assert_eq!(gone, 1, "{kind}: the one that was not listed");
+    }
+
+    #[test]
+    fn what_cannot_be_read_any_more_is_not_gone() {
+        let running = |phase: Value| json!({ "spec": { "nodeName": "n1", "containers": [] }, "status": { "phase": phase } });
+        check(Kind::Pod, &running(json!("Running")), &running(json!({ "is": "Running" })));
+        for kind in [Kind::Node, Kind::Queue, Kind::PodGroup, Kind::ResourceClaim] {
+            check(kind, &json!({}), &json!({ "spec": "text", "status": "text" }));
+        }
     }
 }

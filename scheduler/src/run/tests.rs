@@ -365,3 +365,17 @@ async fn a_kind_that_cannot_be_listed_for_now_is_not_waited_for() {
     run.take(vec![Event::Kept(Kind::ResourceClaim)]);
     assert!(run.lists.are_complete());
 }
+
+/// What is under way for the group before would be waited for without end.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_was_made_again_while_nobody_heard_begins_anew() {
+    let mut world = World::new();
+    world.not_bound("a-0");
+    let group = world.group("a");
+    assert!(world.run.bind_failures.contains_key(&group));
+    let mut again = named("a");
+    again["metadata"]["uid"] = json!("again");
+    world.apply(Kind::PodGroup, &again);
+    world.run.forget_groups();
+    assert!(!world.run.bind_failures.contains_key(&group));
+}
