@@ -139,6 +139,24 @@ async fn nothing_is_taken_back_of_a_bind_that_may_come_true_when_the_scheduler_e
     assert!(sent.iter().all(|line| line.starts_with("POST")), "{sent:?}");
 }
 
+/// Whoever leads next would start from a lie.
+#[tokio::test(start_paused = true)]
+async fn what_is_under_way_at_the_end_says_what_became_of_it() {
+    let (write, sent) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), 504).await;
+    let (outcomes_in, mut outcomes) = mpsc::unbounded_channel();
+    let (tasks, tasks_out) = mpsc::unbounded_channel();
+    let Write { client, guard, metrics, stop, .. } = write;
+    let actuator = Actuator::new(client, guard, metrics, outcomes_in);
+    let running = tokio::spawn(actuator.run(tasks_out, stop.clone()));
+    tasks.send(vec![Task::Bind(Bind::of("u", "p", "n"))]).expect("it takes tasks");
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    assert_eq!(sent.lock().expect("nobody panics with it").len(), 1, "it is under way");
+    stop.cancel();
+    running.await.expect("it does not panic");
+    let outcome = outcomes.recv().await;
+    assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
+}
+
 /// The next bind of a pod waits for this one, which ends when nothing of it can come true later.
 #[tokio::test(start_paused = true)]
 async fn what_a_bind_wrote_is_taken_away_for_certain() {
