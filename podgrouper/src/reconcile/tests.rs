@@ -115,7 +115,7 @@ async fn a_pod_is_looked_at_again_for_what_it_was_grouped_by_last() {
         let job = ObjectKey { gvk, namespace: "n".to_owned(), name: name.to_owned() };
         reconciler.dependents.of(&job, &reconciler.store)
     };
-    assert_eq!(dependents("first"), Vec::new());
+    assert_eq!(dependents("first"), Vec::<Key>::new());
     assert_eq!(dependents("second"), [Key::new("n", "p")]);
 }
 
