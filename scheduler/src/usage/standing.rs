@@ -127,7 +127,90 @@ fn conditions(shard: &Value, found: &Found, now: &str) -> Option<Vec<Value>> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::{Arc, Mutex},
+        time::Duration,
+    };
+
+    use http::{Request, Response};
+    use kai_daemon::lease::{Lease, Manner, Mode};
+    use kube::{Client, client::Body};
+
     use super::*;
+    use crate::{serve::metrics::Metrics, server::OpenWrites};
+
+    /// Answers as a server with one shard, which another writes between the first read and the first write.
+    fn answer(method: &Method, path: &str, body: Value, sent: &Mutex<Vec<Value>>) -> (u16, Value) {
+        let mut sent = sent.lock().expect("nobody panics with it");
+        match (path.contains("/leases"), *method == Method::GET) {
+            (true, true) => (404, json!({"reason": "NotFound", "message": "", "code": 404})),
+            (true, false) => (201, body),
+            (false, true) => {
+                let version = sent.len().to_string();
+                let status = sent.iter().skip(1).next_back().map(|body| body["status"].clone());
+                let metadata = json!({"uid": "u", "resourceVersion": version});
+                (200, json!({"metadata": metadata, "status": status}))
+            }
+            (false, false) => {
+                sent.push(body);
+                if sent.len() == 1 {
+                    (409, json!({"message": "conflict"}))
+                } else {
+                    (200, json!({}))
+                }
+            }
+        }
+    }
+
+    /// Writes to such a server; what it was sent is added to `sent`.
+    async fn write(sent: &Arc<Mutex<Vec<Value>>>) -> Write {
+        let server = tower::service_fn({
+            let sent = Arc::clone(sent);
+            move |request: Request<Body>| {
+                let sent = Arc::clone(&sent);
+                async move {
+                    let (parts, body) = request.into_parts();
+                    let body = body.collect_bytes().await?;
+                    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+                    let (code, body) = answer(&parts.method, parts.uri.path(), body, &sent);
+                    let body = Body::from(body.to_string().into_bytes());
+                    let answer = Response::builder().status(code).body(body);
+                    Ok::<_, kube::Error>(answer.expect("it is a response"))
+                }
+            }
+        });
+        let client = Client::new(server, "default");
+        let stop = CancellationToken::new();
+        let mode = Mode::Election { retry: Duration::from_secs(2) };
+        let lease = Lease::new(client.clone(), "ns", "lease", mode);
+        let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
+        Write { client, guard, metrics: Metrics::new("kai"), stop, open: OpenWrites::default() }
+    }
+
+    /// What is found changes seldom: a status that was not written would say otherwise for days.
+    #[tokio::test(start_paused = true)]
+    async fn what_was_not_written_is_written_again() {
+        let sent = Arc::default();
+        let write = write(&sent).await;
+        let stop = CancellationToken::new();
+        let standing = |found| Standing { shard: Some(String::from("s")), found };
+        let found = Found::Answer { address: String::from("http://p:9090") };
+        let (tell, told) = watch::channel(standing(found));
+        let keeping = tokio::spawn(keep(told, write, stop.clone()));
+        sleep(Duration::from_secs(1)).await;
+        tell.send(standing(Found::Unwanted)).expect("it is listened to");
+        sleep(Duration::from_secs(1)).await;
+        stop.cancel();
+        keeping.await.expect("no panic");
+        let sent = sent.lock().expect("nobody panics with it");
+        let seen = sent.iter().map(|body| {
+            let rows = body["status"]["conditions"].as_array().map_or(0, Vec::len);
+            let metadata = &body["metadata"];
+            json!([metadata["uid"], metadata["resourceVersion"], rows])
+        });
+        let expect = [json!(["u", "0", 1]), json!(["u", "1", 1]), json!(["u", "2", 0])];
+        assert_eq!(seen.collect::<Vec<_>>(), expect);
+    }
 
     #[test]
     fn the_condition_follows_what_was_found() {
