@@ -297,20 +297,44 @@ async fn a_pod_that_leaves_by_itself_counts_as_evicted() {
     assert_eq!(sent.len(), 1, "{sent:?}");
 }
 
+/// Labels are for everyone to write: a pod that another scheduler placed uses no device of ours.
 #[tokio::test(start_paused = true)]
-async fn pods_that_have_ended_use_no_device() {
-    for (phase, expect) in [("Running", Ending::InUse), ("Succeeded", Ending::Gone(None))] {
-        let pod = json!({"metadata": {"uid": "u", "namespace": "ml", "name": "p"}, "status": {"phase": phase}});
+async fn pods_that_have_ended_or_are_of_others_use_no_device() {
+    for (phase, scheduler, expect) in [
+        ("Running", "kai-scheduler", Ending::InUse),
+        ("Pending", "kai-scheduler", Ending::InUse),
+        ("Succeeded", "kai-scheduler", Ending::Gone(None)),
+        ("Running", "default-scheduler", Ending::Gone(None)),
+    ] {
+        let pod = json!({"metadata": {"uid": "u", "namespace": "ml", "name": "p"},
+            "spec": {"schedulerName": scheduler}, "status": {"phase": phase}});
         let place = Place { group: Arc::from("g"), node: Box::default() };
-        let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+        let template = Arc::new(Template {
+            namespace: Box::from("ns"),
+            scheduler_name: Box::from("kai-scheduler"),
+            ..Template::default()
+        });
         let unreserve = Unreserve { device: 0, place, has_failed: false, template };
         let task = Task::Share(ShareTask::Unreserve(unreserve));
         let (outcome, _) = carry_out(task, json!({"items": [pod]}), 200).await;
         let Some(Outcome::Shared(ShareOutcome::Unreserved { ending, .. })) = outcome else {
             panic!("{outcome:?}");
         };
-        assert_eq!(ending, expect, "{phase}");
+        assert_eq!(ending, expect, "{phase} of {scheduler}");
     }
+}
+
+/// Groups are named by whoever labels pods, and two nodes may have one of the same name.
+#[tokio::test(start_paused = true)]
+async fn only_the_reservation_of_its_node_goes() {
+    let on =
+        |node: &str| json!({"metadata": {"uid": node, "name": node}, "spec": {"nodeName": node}});
+    let place = Place { group: Arc::from("g"), node: Box::from("n") };
+    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
+    let task = Task::Share(ShareTask::Unreserve(unreserve));
+    let (_, sent) = carry_out(task, json!({"items": [on("m"), on("n")]}), 200).await;
+    assert_eq!(sent, ["DELETE /api/v1/namespaces/ns/pods/n uid=n"]);
 }
 
 /// Compares why a bind fails at a server that finds this object, and what was written of it.
