@@ -11,6 +11,7 @@ use super::*;
 use crate::server::call::{Failure, Form, call};
 
 mod late;
+mod shared;
 
 /// Writes as an API server gets them, each in a line.
 type Sent = Arc<Mutex<Vec<String>>>;
@@ -32,17 +33,20 @@ fn line(method: &Method, path: &str, body: &Value) -> String {
 
 /// Writes to a server that finds one object wherever it is asked for one, and answers writes with this code.
 async fn server(found: Value, code: u16) -> (Write, Sent) {
-    server_that_finds(move || found.clone(), code).await
+    server_that_finds(move |_| found.clone(), code).await
 }
 
-/// Writes to a server that finds what it does when it is asked, or nothing, or says a text while it fails, and answers writes
-/// with this code.
-async fn server_that_finds(find: impl Fn() -> Value + Send + 'static, code: u16) -> (Write, Sent) {
+/// Writes to a server that finds what it does at a path when it is asked, or nothing, or says a text while it fails, and
+/// answers writes with this code.
+async fn server_that_finds(
+    find: impl Fn(&str) -> Value + Send + 'static,
+    code: u16,
+) -> (Write, Sent) {
     let sent = Sent::default();
     let server = tower::service_fn({
         let sent = Arc::clone(&sent);
         move |request: Request<Body>| {
-            let (sent, found) = (Arc::clone(&sent), find());
+            let (sent, found) = (Arc::clone(&sent), find(request.uri().path()));
             async move {
                 let (parts, body) = request.into_parts();
                 let (path, is_read) = (parts.uri.path(), parts.method == Method::GET);
@@ -258,35 +262,6 @@ async fn refused_writes_are_told_as_what_they_are() {
     }
 }
 
-/// A pod of the name that goes, has ended, or is of another GPU holds this one for nobody.
-#[tokio::test(start_paused = true)]
-async fn a_reservation_that_is_there_is_one_that_holds_its_gpu() {
-    let pod = |group: &str, node: &str| {
-        let labels = json!({"runai-gpu-group": group});
-        json!({"metadata": {"uid": "r", "labels": labels}, "spec": {"nodeName": node}})
-    };
-    let (mut leaves, mut has_ended) = (pod("g", "n"), pod("g", "n"));
-    leaves["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    has_ended["status"] = json!({"phase": "Failed"});
-    for (found, is_there) in [
-        (pod("g", "n"), true),
-        (leaves, false),
-        (has_ended, false),
-        (pod("other", "n"), false),
-        (pod("g", "other"), false),
-    ] {
-        let said = found.to_string();
-        let (outcome, sent) = carry_out(reserve(), found, 409).await;
-        let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
-            panic!("{outcome:?}");
-        };
-        assert_eq!(refused.is_none(), is_there, "{said}");
-        let deleted = sent.iter().find(|line| line.starts_with("DELETE"));
-        let is_this_one = deleted.is_some_and(|line| line.ends_with(" uid=r"));
-        assert_eq!(is_this_one, !is_there, "{said}: {sent:?}");
-    }
-}
-
 /// An eviction is refused too where its pod leaves already.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_leaves_by_itself_counts_as_evicted() {
@@ -295,46 +270,6 @@ async fn a_pod_that_leaves_by_itself_counts_as_evicted() {
     let (outcome, sent) = carry_out(Task::Evict(asks), found, 409).await;
     assert!(matches!(outcome, Some(Outcome::Evicted(0, _))), "{outcome:?}");
     assert_eq!(sent.len(), 1, "{sent:?}");
-}
-
-/// Labels are for everyone to write: a pod that another scheduler placed uses no device of ours.
-#[tokio::test(start_paused = true)]
-async fn pods_that_have_ended_or_are_of_others_use_no_device() {
-    for (phase, scheduler, expect) in [
-        ("Running", "kai-scheduler", Ending::InUse),
-        ("Pending", "kai-scheduler", Ending::InUse),
-        ("Succeeded", "kai-scheduler", Ending::Gone(None)),
-        ("Running", "default-scheduler", Ending::Gone(None)),
-    ] {
-        let pod = json!({"metadata": {"uid": "u", "namespace": "ml", "name": "p"},
-            "spec": {"schedulerName": scheduler}, "status": {"phase": phase}});
-        let place = Place { group: Arc::from("g"), node: Box::default() };
-        let template = Arc::new(Template {
-            namespace: Box::from("ns"),
-            scheduler_name: Box::from("kai-scheduler"),
-            ..Template::default()
-        });
-        let unreserve = Unreserve { device: 0, place, has_failed: false, template };
-        let task = Task::Share(ShareTask::Unreserve(unreserve));
-        let (outcome, _) = carry_out(task, json!({"items": [pod]}), 200).await;
-        let Some(Outcome::Shared(ShareOutcome::Unreserved { ending, .. })) = outcome else {
-            panic!("{outcome:?}");
-        };
-        assert_eq!(ending, expect, "{phase} of {scheduler}");
-    }
-}
-
-/// Groups are named by whoever labels pods, and two nodes may have one of the same name.
-#[tokio::test(start_paused = true)]
-async fn only_the_reservation_of_its_node_goes() {
-    let on =
-        |node: &str| json!({"metadata": {"uid": node, "name": node}, "spec": {"nodeName": node}});
-    let place = Place { group: Arc::from("g"), node: Box::from("n") };
-    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
-    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
-    let task = Task::Share(ShareTask::Unreserve(unreserve));
-    let (_, sent) = carry_out(task, json!({"items": [on("m"), on("n")]}), 200).await;
-    assert_eq!(sent, ["DELETE /api/v1/namespaces/ns/pods/n uid=n"]);
 }
 
 /// Compares why a bind fails at a server that finds this object, and what was written of it.

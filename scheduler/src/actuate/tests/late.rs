@@ -6,7 +6,7 @@ use super::*;
 /// after the first; none, and it never is.
 async fn check_late(code: u16, after_seconds: Option<u64>, is_bound: bool) {
     let began = tokio::time::Instant::now();
-    let find = move || {
+    let find = move |_: &str| {
         let is_on = after_seconds.is_some_and(|after| began.elapsed().as_secs() >= after);
         json!({"metadata": {"uid": "u"}, "spec": {"nodeName": if is_on { "n" } else { "" }}})
     };
@@ -47,7 +47,7 @@ async fn a_reservation_goes_for_certain_or_stays_for_certain() {
 async fn a_reservation_is_not_given_up_while_it_may_be_made() {
     for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
         let began = tokio::time::Instant::now();
-        let find = move || {
+        let find = move |_: &str| {
             if began.elapsed().as_secs() < after_seconds {
                 return Value::Null;
             }
@@ -69,7 +69,7 @@ async fn a_reservation_is_not_given_up_while_it_may_be_made() {
 async fn an_eviction_is_not_given_up_while_it_may_come_true() {
     for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
         let began = tokio::time::Instant::now();
-        let find = move || {
+        let find = move |_: &str| {
             let goes = began.elapsed().as_secs() >= after_seconds;
             let at = goes.then_some("2026-01-01T00:00:00Z");
             json!({"metadata": {"uid": "u", "deletionTimestamp": at}})
@@ -174,7 +174,7 @@ async fn what_a_bind_wrote_is_taken_away_for_certain() {
 async fn a_server_that_fails_for_minutes_is_asked_until_it_says_what_was_done() {
     for is_gone in [true, false] {
         let began = tokio::time::Instant::now();
-        let find = move || {
+        let find = move |_: &str| {
             let at = is_gone.then_some("2026-01-01T00:00:00Z");
             match began.elapsed().as_secs() {
                 ..200 => json!("it starts"),
