@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, PersistentVolumeClaim, Secret};
+use k8s_openapi::api::resource::v1::ResourceClaim;
 use kai_daemon::clock;
 use kai_daemon::work::Work;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, Preconditions};
@@ -194,7 +195,8 @@ impl Loop {
             Step::Fetch(sources) => {
                 let client = self.client.clone();
                 self.writes.spawn(async move {
-                    let outcome = match fetch(&client, &namespace, sources).await {
+                    let pod = Place { namespace: &namespace, uid: &uid };
+                    let outcome = match fetch(&client, pod, sources).await {
                         Ok(found) => Outcome::Read(found),
                         Err(error) => {
                             tracing::debug!(pod = name, %error, "failed to read what the pod refers to");
@@ -233,15 +235,23 @@ impl Loop {
     }
 }
 
-/// Reads config maps, secrets and claims; those that are not there are `None`.
+/// The pod for which something is read.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    namespace: &'a str,
+    uid: &'a str,
+}
+
+/// Reads config maps, secrets and claims; those that are not there, or not yet the pod's, are `None`.
 async fn fetch(
     client: &Client,
-    namespace: &str,
+    pod: Place<'_>,
     sources: std::collections::BTreeSet<Source>,
 ) -> Result<Found, kube::Error> {
-    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
-    let claims: Api<PersistentVolumeClaim> = Api::namespaced(client.clone(), namespace);
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), pod.namespace);
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), pod.namespace);
+    let claims: Api<PersistentVolumeClaim> = Api::namespaced(client.clone(), pod.namespace);
+    let devices: Api<ResourceClaim> = Api::namespaced(client.clone(), pod.namespace);
     let is_bound = |claim: &PersistentVolumeClaim| {
         claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Bound")
     };
@@ -253,12 +263,24 @@ async fn fetch(
             Source::Claim(name) => {
                 claims.get_opt(name).await?.filter(is_bound).map(serde_json::to_value)
             }
+            Source::Devices { claim: Some(name), .. } => {
+                let claim = devices.get_opt(name).await?;
+                claim.filter(|claim| is_held(claim, pod.uid)).map(serde_json::to_value)
+            }
+            Source::Devices { claim: None, .. } => None,
         };
         let object = object.transpose().map_err(kube::Error::SerdeError)?;
         let all = object.map(|object| entries(&source, &object));
         found.insert(source, all);
     }
     Ok(found)
+}
+
+/// Tells whether a claim has devices, and is reserved for a pod.
+fn is_held(claim: &ResourceClaim, uid: &str) -> bool {
+    let Some(status) = &claim.status else { return false };
+    let mut consumers = status.reserved_for.iter().flatten();
+    status.allocation.is_some() && consumers.any(|one| one.uid == uid)
 }
 
 async fn write(pods: &Api<Pod>, name: &str, uid: &str, step: Step) -> Result<(), kube::Error> {

@@ -25,6 +25,11 @@ pub(super) enum Source {
     Secret(String),
     /// A claim, which is found once it has its volume.
     Claim(String),
+    /// A claim of devices, which is found once it has them and is reserved for the pod; one without a name is not made yet.
+    Devices {
+        entry: String,
+        claim: Option<String>,
+    },
 }
 
 /// Findings: the entries, or `None` where there is no such object. Values of secrets are not kept, and claims have none.
@@ -48,6 +53,7 @@ pub(super) struct Waiting {
 pub(super) fn sources(pod: &Pod) -> BTreeSet<Source> {
     let spec = &pod.spec;
     let mut sources: BTreeSet<Source> = mounted(pod).map(|(source, _)| source).collect();
+    sources.extend(devices(pod));
     for container in spec.init_containers.iter().chain(&spec.containers) {
         for from in &container.env_from {
             sources.extend(from.config_map_ref.iter().map(Source::config_map));
@@ -84,6 +90,30 @@ fn mounted(pod: &Pod) -> impl Iterator<Item = (Source, bool)> {
     })
 }
 
+/// Claims of devices, all of which the pod has to have whether a container uses them or not.
+fn devices(pod: &Pod) -> impl Iterator<Item = Source> {
+    let status = pod.status.as_ref();
+    let made = move |entry: &str| {
+        let mut all = status.into_iter().flat_map(|status| &status.resource_claim_statuses);
+        all.find(|one| one.name == entry)
+    };
+    let own = pod.spec.resource_claims.iter().filter_map(move |entry| {
+        let claim = match (&entry.resource_claim_name, made(&entry.name)) {
+            (Some(claim), _) => Some(claim.clone()),
+            // Its status may say that no claim is needed.
+            (None, Some(made)) => Some(made.resource_claim_name.clone()?),
+            (None, None) => None,
+        };
+        Some(Source::Devices { entry: entry.name.clone(), claim })
+    });
+    let extended = status.and_then(|status| status.extended_resource_claim_status.as_ref());
+    let extended = extended.map(|made| Source::Devices {
+        entry: String::new(),
+        claim: made.resource_claim_name.clone(),
+    });
+    own.chain(extended)
+}
+
 impl Source {
     fn config_map(reference: &Reference) -> Self {
         Self::ConfigMap(reference.name.clone())
@@ -98,6 +128,12 @@ impl Source {
             Self::ConfigMap(name) => format!("configmap {name:?} not found"),
             Self::Secret(name) => format!("secret {name:?} not found"),
             Self::Claim(name) => format!("persistentvolumeclaim {name:?} has no volume"),
+            Self::Devices { claim: Some(name), .. } => {
+                format!("resourceclaim {name:?} has no devices, or is not reserved for the pod")
+            }
+            Self::Devices { entry, claim: None } => {
+                format!("the resource claim {entry:?} of the pod is not made yet")
+            }
         }
     }
 
@@ -107,7 +143,9 @@ impl Source {
                 format!("couldn't find key {key} in ConfigMap {namespace}/{name}")
             }
             Self::Secret(name) => format!("couldn't find key {key} in Secret {namespace}/{name}"),
-            Self::Claim(name) => format!("couldn't find {key} in claim {namespace}/{name}"),
+            Self::Claim(name) | Self::Devices { entry: name, .. } => {
+                format!("couldn't find {key} in claim {namespace}/{name}")
+            }
         }
     }
 }
@@ -119,6 +157,13 @@ pub(super) fn missing_volume(pod: &Pod, found: &Found) -> Option<Waiting> {
     };
     let (source, _) = mounted(pod).find(is_missing)?;
     let message = format!("MountVolume.SetUp failed: {}", source.missing());
+    Some(Waiting { container: String::new(), reason: "ContainerCreating", message })
+}
+
+/// The claim without whose devices the pod's containers are not even created.
+pub(super) fn missing_devices(pod: &Pod, found: &Found) -> Option<Waiting> {
+    let source = devices(pod).find(|source| !matches!(found.get(source), Some(Some(_))))?;
+    let message = format!("failed to prepare dynamic resources: {}", source.missing());
     Some(Waiting { container: String::new(), reason: "ContainerCreating", message })
 }
 
@@ -274,7 +319,7 @@ pub(super) fn entries(source: &Source, object: &Value) -> BTreeMap<String, Strin
     data.map(|(key, text)| match source {
         Source::ConfigMap(_) => (key.clone(), text.as_str().unwrap_or_default().to_owned()),
         Source::Secret(name) => (key.clone(), format!("(from secret {name})")),
-        Source::Claim(_) => (key.clone(), String::new()),
+        Source::Claim(_) | Source::Devices { .. } => (key.clone(), String::new()),
     })
     .collect()
 }
@@ -370,6 +415,44 @@ mod tests {
         check(&claim, false, Some(&format!("{failed} \"data\" has no volume")));
         let own = json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}});
         check(&own, false, Some(&format!("{failed} \"p-v\" has no volume")));
+    }
+
+    #[test]
+    fn claims_of_devices_are_waited_for() {
+        let check = |claim: Value, status: Value, has_devices: bool, expect: Option<&str>| {
+            let pod: Pod = serde_json::from_value(json!({
+                "metadata": {"name": "p", "namespace": "ns"},
+                "spec": {"nodeName": "n", "containers": [{"name": "main"}], "resourceClaims": [claim]},
+                "status": status,
+            }))
+            .expect("a pod in the test");
+            let entries = has_devices.then(BTreeMap::new);
+            let found = sources(&pod).into_iter().map(|source| (source, entries.clone()));
+            let waiting = missing_devices(&pod, &found.collect());
+            let prefix = "failed to prepare dynamic resources: ";
+            let message = waiting.map(|waiting| waiting.message.replace(prefix, ""));
+            assert_eq!(message.as_deref(), expect);
+        };
+        let none = || json!({});
+        let named = || json!({"name": "d", "resourceClaimName": "c"});
+        let template = || json!({"name": "d", "resourceClaimTemplateName": "t"});
+        let made = |claim: Value| json!({"resourceClaimStatuses": [{"name": "d", "resourceClaimName": claim}]});
+        let without = |name: &str| {
+            format!("resourceclaim {name:?} has no devices, or is not reserved for the pod")
+        };
+        check(named(), none(), true, None);
+        check(named(), none(), false, Some(&without("c")));
+        check(
+            template(),
+            none(),
+            false,
+            Some("the resource claim \"d\" of the pod is not made yet"),
+        );
+        check(template(), made(json!("p-d-x")), true, None);
+        check(template(), made(json!("p-d-x")), false, Some(&without("p-d-x")));
+        check(template(), made(Value::Null), false, None);
+        let extended = json!({"extendedResourceClaimStatus": {"resourceClaimName": "e"}});
+        check(template(), extended, true, None);
     }
 
     #[test]

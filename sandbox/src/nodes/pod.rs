@@ -40,6 +40,18 @@ pub struct PodSpec {
     pub volumes: Vec<Volume>,
     /// The account that it runs as.
     pub service_account_name: String,
+    /// Its claims of devices.
+    pub resource_claims: Vec<ResourceClaim>,
+}
+
+/// A claim of devices: its entry in the pod, with the name of the claim where no template says what it is.
+#[derive(Debug, Clone, Default, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceClaim {
+    /// The entry; empty for the claim that stands in for extended resources.
+    pub name: String,
+    /// The claim.
+    pub resource_claim_name: Option<String>,
 }
 
 /// A reference to a config map or secret of the pod's namespace.
@@ -222,6 +234,10 @@ pub struct PodStatus {
     pub pod_ip: String,
     /// Kept as they are: a restarted kubelet reads its own restart counts and start times there.
     pub container_statuses: Vec<Value>,
+    /// Claims that were made from templates; an entry without a claim needs none.
+    pub resource_claim_statuses: Vec<ResourceClaim>,
+    /// The claim that was made for its extended resources.
+    pub extended_resource_claim_status: Option<ResourceClaim>,
 }
 
 /// Amounts by resource: `cpu` in thousandths, everything else in whole units.

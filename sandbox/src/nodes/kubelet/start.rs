@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Entry, Kubelet, Stage, Step, reserves, resize};
 use crate::nodes::environment::{
-    self, Environment, Found, VISIBLE_DEVICES, Waiting, files, missing_volume, resolve, sources,
-    visible,
+    self, Environment, Found, VISIBLE_DEVICES, Waiting, files, missing_devices, missing_volume,
+    resolve, sources, visible,
 };
 use crate::nodes::ledger::Misfit;
 use crate::nodes::pod::{Container, Pod, given, requests};
@@ -114,7 +114,8 @@ impl Kubelet {
     /// Works out what the containers see, if all of them can start.
     fn look(&self, uid: &str, found: &Found) -> Result<Seen, Waiting> {
         let entry = &self.entries[uid];
-        if let Some(waiting) = missing_volume(&entry.pod, found) {
+        let missing = missing_devices(&entry.pod, found);
+        if let Some(waiting) = missing.or_else(|| missing_volume(&entry.pod, found)) {
             return Err(waiting);
         }
         let mut seen = Seen::default();
