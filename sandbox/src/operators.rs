@@ -18,6 +18,7 @@ mod batch;
 mod binder;
 mod condition;
 mod cron;
+mod dra;
 mod drive;
 mod jobset;
 mod lws;
@@ -39,6 +40,7 @@ use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use dra::{NIC_DRIVER, NICS_OF_NODE};
 pub use offspring::{is_known, offspring};
 
 use action::{Action, View};
@@ -194,6 +196,9 @@ const SCHEDULER: &str = "scheduler";
 /// The name under which the stand-in for storage is chosen, which is about several kinds at once.
 const STORAGE: &str = "storage";
 
+/// The name under which the stand-in for dynamic resource allocation is chosen, which is about several kinds at once too.
+const DRA: &str = "dra";
+
 /// The CRDs of the kinds in [`ROWS`] that are not built in, by operator: YAML streams with names,
 /// versions and columns of the real ones, and schemas that keep every field.
 const CRDS: &[(&str, &str)] = &[
@@ -270,7 +275,7 @@ pub enum OperatorsError {
 /// The names that `--operators` takes.
 pub fn names() -> Vec<&'static str> {
     let mut seen = HashSet::new();
-    let operators = ROWS.iter().map(|row| row.operator).chain([SCHEDULER, STORAGE]);
+    let operators = ROWS.iter().map(|row| row.operator).chain([SCHEDULER, STORAGE, DRA]);
     operators.filter(|name| seen.insert(*name)).collect()
 }
 
@@ -318,7 +323,10 @@ pub async fn start(client: Client, choice: &Choice, pace: u32) -> Result<Running
         tasks.push(tokio::spawn(binder::run(client.clone(), cancel.clone())));
     }
     if chosen.storage {
-        tasks.push(tokio::spawn(storage::run(client, cancel.clone())));
+        tasks.push(tokio::spawn(storage::run(client.clone(), cancel.clone())));
+    }
+    if chosen.dra {
+        tasks.push(tokio::spawn(dra::run(client, cancel.clone())));
     }
     Ok(Running { kinds, cancel, tasks })
 }
@@ -335,15 +343,15 @@ impl Running {
 }
 
 impl Choice {
-    /// The same for an API server that has no controllers of its own: `core`, `scheduler` and `storage` join
-    /// whatever was chosen.
+    /// The same for an API server that has no controllers of its own: `core`, `scheduler`, `storage` and
+    /// `dra` join whatever was chosen.
     #[must_use]
     pub fn alone(self) -> Self {
         match self {
             Self::None => Self::None,
             Self::Workloads | Self::All => Self::All,
             Self::Named(mut names) => {
-                names.extend([CORE, SCHEDULER, STORAGE]);
+                names.extend([CORE, SCHEDULER, STORAGE, DRA]);
                 Self::Named(names)
             }
         }
@@ -376,7 +384,7 @@ mod tests {
         check("ray, argo", "Named([\"ray\", \"argo\"])");
         check(
             "flink",
-            "--operators: \"flink\" is unknown; known are core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, all and none",
+            "--operators: \"flink\" is unknown; known are core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, dra, all and none",
         );
     }
 }

@@ -35,7 +35,7 @@ pub struct Args {
     /// Nodes in a rack
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     rack_nodes: u32,
-    /// Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)
+    /// Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, dra)
     #[arg(long, value_name = "LIST", default_value = "all")]
     operators: String,
     /// Run only nodes and operators, against the cluster of this kubeconfig context

@@ -1,8 +1,8 @@
 //! A stand-in for kube-scheduler: binds pods of `default-scheduler` where CPU and memory are free.
 //!
 //! Servers without a scheduler need one for pods that are not the product's, such as `KubeRay`'s
-//! submitter. Pods that ask for devices are left alone: on one node two schedulers would give the
-//! same device away. Node selectors are honoured; affinity, taints and priorities are not looked at.
+//! submitter. Pods that ask for devices, by claims too, are left alone: on one node two schedulers would
+//! give the same device away. Node selectors are honoured; affinity, taints and priorities are not looked at.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
@@ -101,7 +101,10 @@ impl State {
             let gated = spec
                 .and_then(|spec| spec.scheduling_gates.as_ref())
                 .is_some_and(|gates| !gates.is_empty());
-            let devices = request(&pod).keys().any(|resource| resource.contains('/'));
+            let claims = spec
+                .and_then(|spec| spec.resource_claims.as_ref())
+                .is_some_and(|claims| !claims.is_empty());
+            let devices = claims || request(&pod).keys().any(|resource| resource.contains('/'));
             if ours && !gated && !devices && pod.metadata.deletion_timestamp.is_none() {
                 self.waiting.insert(uid, pod);
             }

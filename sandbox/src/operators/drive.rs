@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::action::{Action, View, kind_of};
-use super::{CORE, Choice, Kind, OperatorsError, ROWS, Row, SCHEDULER, STORAGE};
+use super::{CORE, Choice, DRA, Kind, OperatorsError, ROWS, Row, SCHEDULER, STORAGE};
 
 /// Objects under reconcile at once, and creates of one object at once.
 const RECONCILES: usize = 16;
@@ -27,16 +27,18 @@ const CREATES: usize = 16;
 const RETRY: SignedDuration = SignedDuration::from_millis(300);
 
 /// The stand-ins that will run.
+#[derive(Default)]
 pub(super) struct Chosen {
     pub(super) rows: Vec<&'static Row>,
     pub(super) scheduler: bool,
     pub(super) storage: bool,
+    pub(super) dra: bool,
 }
 
 /// Finds out what is served and what of it was chosen.
 pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, OperatorsError> {
     let named = match choice {
-        Choice::None => return Ok(Chosen { rows: Vec::new(), scheduler: false, storage: false }),
+        Choice::None => return Ok(Chosen::default()),
         Choice::Workloads | Choice::All => None,
         Choice::Named(names) => Some(names),
     };
@@ -84,7 +86,12 @@ pub(super) async fn choose(client: &Client, choice: &Choice) -> Result<Chosen, O
         Choice::Named(names) => names.contains(&name),
         Choice::None | Choice::Workloads => false,
     };
-    Ok(Chosen { rows, scheduler: is_chosen(SCHEDULER), storage: is_chosen(STORAGE) })
+    Ok(Chosen {
+        rows,
+        scheduler: is_chosen(SCHEDULER),
+        storage: is_chosen(STORAGE),
+        dra: is_chosen(DRA),
+    })
 }
 
 fn resource(kind: Kind) -> ApiResource {

@@ -1,0 +1,205 @@
+//! A stand-in for dynamic resource allocation: the controller of resource claims, and a driver with devices on each
+//! simulated node.
+//!
+//! ```text
+//! pod that names a template        ──> claim, owned by the pod, whose name the pod's status says
+//! reservation of a pod that ended  ──> removed; with the last one go the devices and the finalizer
+//! claim made for a pod that ended  ──> deleted
+//! simulated node                   ──> slice with [`NICS_OF_NODE`] devices of the class [`NIC_DRIVER`]
+//! ```
+//!
+//! What to do is worked out for the objects that a watch showed to have changed, and for those that they name; each step may be
+//! repeated. Left out: reserving claims for pods that were bound by hand, claims that stand in for extended resources (their
+//! scheduler makes them), and what a driver does on its node.
+
+mod decide;
+mod driver;
+mod seen;
+#[cfg(test)]
+mod tests;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures::{Stream, StreamExt};
+use kube::Client;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::core::DynamicObject;
+use kube::runtime::watcher::{self, Event};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use decide::{Deed, unprotected};
+use seen::{Seen, Watched};
+
+/// The name of the driver, and of the class of its devices.
+pub const NIC_DRIVER: &str = "nic.example.com";
+/// The number of devices that each simulated node has of [`NIC_DRIVER`].
+pub const NICS_OF_NODE: u32 = 2;
+
+/// Time after which what failed is looked at again.
+const RETRY: Duration = Duration::from_millis(300);
+
+/// Looks after claims and devices until cancelled.
+pub(super) async fn run(client: Client, cancel: CancellationToken) {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => {}
+        () = look_after(&client) => {}
+    }
+}
+
+async fn look_after(client: &Client) {
+    while let Err(error) = make_class(client).await {
+        tracing::debug!(%error, "failed to make the device class");
+        tokio::time::sleep(RETRY).await;
+    }
+    let events = Watched::ALL.map(|kind| Box::pin(events(client, kind)));
+    let mut events = pin!(futures::stream::select_all(events));
+    let mut seen = Seen::new();
+    let mut has_failed = false;
+    loop {
+        let next = events.next();
+        let event =
+            if has_failed { tokio::time::timeout(RETRY, next).await } else { Ok(next.await) };
+        match event {
+            Ok(None) => return,
+            Ok(Some((kind, event))) => seen.take_in(kind, event),
+            // It is time to try again.
+            Err(_) => {}
+        }
+        if seen.is_listed() {
+            has_failed = settle(client, &mut seen).await;
+        }
+    }
+}
+
+/// Does what is to be done until nothing is; tells whether something failed, which is to be tried again.
+async fn settle(client: &Client, seen: &mut Seen) -> bool {
+    let mut failed = Vec::new();
+    while let Some((key, deed)) = seen.next_deed() {
+        match carry_out(client, &deed, seen).await {
+            // More may be to do for it.
+            Ok(()) => seen.look_at(key),
+            Err(error) if is_overtaken(&error) => {}
+            Err(error) => {
+                tracing::debug!(?deed, %error, "failed to look after a claim");
+                failed.push(key);
+            }
+        }
+    }
+    let has_failed = !failed.is_empty();
+    for key in failed {
+        seen.look_at(key);
+    }
+    has_failed
+}
+
+/// Tells whether somebody else wrote, made or deleted the object meanwhile: the watch will show what is there now.
+fn is_overtaken(error: &kube::Error) -> bool {
+    let kube::Error::Api(status) = error else { return false };
+    status.is_not_found() || status.is_conflict() || status.is_already_exists()
+}
+
+/// Events of one kind, where a watch that broke is begun anew.
+fn events(
+    client: &Client,
+    kind: Watched,
+) -> impl Stream<Item = (Watched, Event<DynamicObject>)> + use<> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind.resource());
+    watcher::watcher(api, kind.watch()).filter_map(move |event| async move {
+        match event {
+            Ok(event) => Some((kind, event)),
+            Err(error) => {
+                tracing::debug!(?kind, %error, "watch interrupted");
+                tokio::time::sleep(RETRY).await;
+                None
+            }
+        }
+    })
+}
+
+/// Makes the class of the driver's devices, as whoever installs a driver does.
+async fn make_class(client: &Client) -> Result<(), kube::Error> {
+    let class = driver::class();
+    let classes: Api<DynamicObject> = Api::all_with(client.clone(), &driver::class_resource());
+    match classes.create(&PostParams::default(), &class).await {
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Does one thing, and takes in what came of it.
+async fn carry_out(client: &Client, deed: &Deed, seen: &mut Seen) -> Result<(), kube::Error> {
+    match deed {
+        Deed::Read(pod, uid) => {
+            let pods = api(client, Watched::Pod, &pod.namespace);
+            let found = pods.get_opt(&pod.name).await?;
+            if found.as_ref().and_then(|pod| pod.metadata.uid.as_ref()) != Some(uid) {
+                seen.note_absent(uid.clone());
+            }
+            if let Some(pod) = found {
+                seen.apply(Watched::Pod, pod);
+            }
+        }
+        Deed::Create(kind, object) => {
+            let made = api_of(client, *kind, object).create(&PostParams::default(), object).await?;
+            seen.apply(*kind, made);
+        }
+        Deed::Name(pod, names) => {
+            let patch = Patch::Merge(json!({
+                "metadata": {"uid": pod.metadata.uid}, "status": {"resourceClaimStatuses": names},
+            }));
+            let pods = api_of(client, Watched::Pod, pod);
+            let named = pods.patch_status(name(pod), &PatchParams::default(), &patch).await?;
+            seen.apply(Watched::Pod, named);
+        }
+        Deed::Free(claim) => {
+            let claims = api_of(client, Watched::Claim, claim);
+            let freed = claims.replace_status(name(claim), &PostParams::default(), claim).await?;
+            seen.apply(Watched::Claim, freed.clone());
+            if let Some(claim) = unprotected(&freed) {
+                unprotect(client, &claim, seen).await?;
+            }
+        }
+        Deed::Unprotect(claim) => unprotect(client, claim, seen).await?,
+        Deed::Delete(claim) => {
+            let guard = Preconditions { uid: claim.metadata.uid.clone(), resource_version: None };
+            let params = DeleteParams { preconditions: Some(guard), ..DeleteParams::default() };
+            let claims = api_of(client, Watched::Claim, claim);
+            match claims.delete(name(claim), &params).await?.left() {
+                Some(waits) => seen.apply(Watched::Claim, waits),
+                None => seen.delete(Watched::Claim, claim),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a claim whose finalizer was taken off.
+async fn unprotect(
+    client: &Client,
+    claim: &DynamicObject,
+    seen: &mut Seen,
+) -> Result<(), kube::Error> {
+    let claims = api_of(client, Watched::Claim, claim);
+    let written = claims.replace(name(claim), &PostParams::default(), claim).await?;
+    seen.apply(Watched::Claim, written);
+    Ok(())
+}
+
+fn api(client: &Client, kind: Watched, namespace: &str) -> Api<DynamicObject> {
+    if namespace.is_empty() {
+        Api::all_with(client.clone(), &kind.resource())
+    } else {
+        Api::namespaced_with(client.clone(), namespace, &kind.resource())
+    }
+}
+
+fn api_of(client: &Client, kind: Watched, object: &DynamicObject) -> Api<DynamicObject> {
+    api(client, kind, object.metadata.namespace.as_deref().unwrap_or_default())
+}
+
+fn name(object: &DynamicObject) -> &str {
+    object.metadata.name.as_deref().unwrap_or_default()
+}
