@@ -13,7 +13,7 @@
 
 mod decide;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -184,4 +184,4 @@ fn api(client: &Client, kind: Watched, namespace: Option<&str>) -> Api<DynamicOb
 }
 
 /// Objects of a kind by namespace and name.
-type Objects = HashMap<(String, String), DynamicObject>;
+type Objects = BTreeMap<(String, String), DynamicObject>;
