@@ -26,6 +26,7 @@ mod load;
 mod meddle;
 mod mixed;
 mod neighbours;
+mod nics;
 mod node_faults;
 mod parts;
 mod places;
@@ -89,7 +90,7 @@ pub struct Settings {
     pub one_fault_in: u64,
     /// All that goes wrong; none: whatever the seed says.
     pub only: Option<Vec<Happened>>,
-    /// True if Jobs are of more kinds: elastic, apart, together, with volumes.
+    /// True if Jobs are of more kinds: elastic, apart, together, with volumes or claims of devices.
     pub is_mixed: bool,
     /// True if more work comes than there is room for, and administrators change queues.
     pub is_crowded: bool,

@@ -44,7 +44,7 @@ struct Arguments {
     /// Two schedulers run, whose clocks are apart, and answers come late for minutes
     #[arg(long)]
     two_leaders: bool,
-    /// Jobs are of more kinds: elastic, apart, together, with volumes
+    /// Jobs are of more kinds: elastic, apart, together, with volumes or claims of devices
     #[arg(long)]
     mixed: bool,
     /// More work comes than there is room for, and administrators change queues

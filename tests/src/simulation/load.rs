@@ -23,6 +23,7 @@ use super::{
     Settings,
     crowd::{self, Crowd},
     mixed::{self, Size},
+    nics,
 };
 
 /// Half of what users do is to submit a Job.
@@ -311,11 +312,12 @@ impl Users {
                 json!({"kubernetes.io/hostname": node});
         }
         let (nodes, gpus_of_node) = (u64::from(self.nodes), u64::from(GPUS_OF_NODE));
-        if !self.mix(&mut job, Size { pods, gpus, nodes, gpus_of_node }, most) {
+        if !self.mix(&mut job, Size { pods, gpus, nics: 0, nodes, gpus_of_node }, most) {
             self.fitting.remove(&format!("job-{number}"));
         }
-        self.jobs().create(&PostParams::default(), &serde_json::from_value(job)?).await?;
-        Ok(())
+        let job = serde_json::from_value(job)?;
+        let job = self.jobs().create(&PostParams::default(), &job).await?;
+        nics::share(&self.client, &job).await
     }
 
     /// Makes a Job one of more kinds, where there are such; tells whether an empty cluster has room for it then.
@@ -403,11 +405,13 @@ impl Users {
             return Ok(());
         }
         let name = self.draw.pick(&names);
-        ignore_missing(if self.draw.one_in(2) {
-            pods.evict(name, &EvictParams::default()).await.map(drop)
-        } else {
-            pods.delete(name, &DeleteParams::default()).await.map(drop)
-        })
+        if self.draw.one_in(2) {
+            return ignore_missing(pods.evict(name, &EvictParams::default()).await.map(drop));
+        }
+        // In the foreground a pod goes after its claims.
+        let is_last = self.is_mixed && self.draw.one_in(2);
+        let params = if is_last { DeleteParams::foreground() } else { DeleteParams::default() };
+        ignore_missing(pods.delete(name, &params).await.map(drop))
     }
 
     /// Deletes the Jobs that have ended.

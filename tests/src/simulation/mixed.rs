@@ -1,5 +1,5 @@
-//! Jobs of more kinds: gangs that may have fewer pods, that stay apart or together, and pods with volumes; and queues that
-//! let work run for a while.
+//! Jobs of more kinds: gangs that may have fewer pods, that stay apart or together, and pods with volumes or network cards; and
+//! queues that let work run for a while.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ use kai_sandbox::nodes::object::RACK_LABEL;
 use kai_sim::generate::Seed;
 use kube::{Api, Client, api::PostParams};
 use serde_json::{Value, json};
+
+use super::nics::{self, Nics};
 
 /// Nodes of a rack.
 pub(super) const RACK_NODES: u32 = 2;
@@ -39,6 +41,8 @@ pub(super) struct Size {
     pub(super) pods: u64,
     /// GPUs of each pod.
     pub(super) gpus: u64,
+    /// Network cards of each pod.
+    pub(super) nics: u64,
     pub(super) nodes: u64,
     pub(super) gpus_of_node: u64,
 }
@@ -46,19 +50,20 @@ pub(super) struct Size {
 impl Size {
     /// Tells whether so many nodes have room for all of it.
     pub(super) fn fits(self, nodes: u64) -> bool {
-        let of_node = self.gpus_of_node.checked_div(self.gpus);
+        let of_node = [self.gpus_of_node.checked_div(self.gpus), nics::pods_of_node(self.nics)];
+        let of_node = of_node.into_iter().flatten().min();
         of_node.is_none_or(|pods| self.pods <= pods * nodes)
     }
 }
 
-/// Makes the topology.
+/// Makes the topology, and the templates of claims.
 pub(super) async fn prepare(client: &Client) -> Result<()> {
     let levels = [RACK_LABEL, HOSTNAME];
     let levels = levels
         .map(|label| TopologyLevel { node_label: label.to_owned(), ..TopologyLevel::default() });
     let racks = Topology::new(RACKS, TopologySpec { levels: levels.into() });
     Api::all(client.clone()).create(&PostParams::default(), &racks).await?;
-    Ok(())
+    nics::prepare(client).await
 }
 
 /// Lets work of some queues run for a while: of the second upper one others have to wait, of a leaf its own.
@@ -92,15 +97,16 @@ pub(super) fn mix(job: &mut Value, draw: &mut Seed, size: Size) -> bool {
         template["spec"]["containers"][0]["volumeMounts"] =
             json!([{"name": "scratch", "mountPath": "/scratch"}]);
     }
+    let (fits, size) = with_nics(nics::mix(template, &name, draw), size);
     if draw.one_in(APART_IN) {
         template["spec"]["affinity"]["podAntiAffinity"] = json!({"requiredDuringSchedulingIgnoredDuringExecution": [{
             "topologyKey": HOSTNAME,
             "labelSelector": {"matchLabels": {"batch.kubernetes.io/job-name": name}},
         }]});
-        return size.pods <= size.nodes;
+        return fits && size.pods <= size.nodes;
     }
     if !draw.one_in(TOGETHER_IN) {
-        return true;
+        return fits;
     }
     let (label, nodes) = *draw.pick(&[(RACK_LABEL, u64::from(RACK_NODES)), (HOSTNAME, 1)]);
     let is_preferred = draw.one_in(PREFERRED_IN);
@@ -112,7 +118,18 @@ pub(super) fn mix(job: &mut Value, draw: &mut Seed, size: Size) -> bool {
     let annotations = &mut job["metadata"]["annotations"];
     annotations[annotation::TOPOLOGY] = json!(RACKS);
     annotations[level] = json!(label);
-    is_preferred || size.fits(nodes.min(size.nodes))
+    fits && (is_preferred || size.fits(nodes.min(size.nodes)))
+}
+
+/// Gives the size of a Job whose pods have network cards: those that share some have one node. Tells whether an empty cluster
+/// has room for it.
+fn with_nics(nics: Nics, size: Size) -> (bool, Size) {
+    let size = match nics {
+        Nics::None => return (true, size),
+        Nics::Each(nics) => Size { nics, ..size },
+        Nics::Together => Size { nodes: size.nodes.min(1), ..size },
+    };
+    (size.fits(size.nodes), size)
 }
 
 /// The number of GPUs that a pod shares, where it shares some.

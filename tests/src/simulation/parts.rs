@@ -127,7 +127,7 @@ impl Parts {
         // Kubelets and operators run until the runtime ends.
         drop(Nodes::new(options).start(calm("kubelets").client(admin.clone())).await?);
         let admitted = admission::client(admin.clone(), seed.split(4), &weather);
-        let core = if settings.is_mixed { vec!["core", "storage"] } else { vec!["core"] };
+        let core = if settings.is_mixed { vec!["core", "storage", "dra"] } else { vec!["core"] };
         let core = Choice::Named(core);
         drop(operators::start(calm("operators").client(admitted), &core, 1).await?);
         let users = calm("users").client(admin.clone());
