@@ -11,6 +11,7 @@
 
 mod accounts;
 mod admission;
+mod claims;
 mod conduct;
 mod crowd;
 mod definitions;

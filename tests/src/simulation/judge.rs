@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::{
     accounts::Accounts,
+    claims::Claims,
     devices::Devices,
     gangs::Gangs,
     grouping::Grouping,
@@ -59,6 +60,7 @@ pub(super) struct Judge {
     victims: Victims,
     places: Places,
     devices: Devices,
+    claims: Claims,
     accounts: Accounts,
     grouping: Grouping,
     verdicts: Verdicts,
@@ -91,6 +93,7 @@ impl Judge {
             victims: Victims::default(),
             places: Places::default(),
             devices: Devices::default(),
+            claims: Claims::default(),
             accounts: Accounts::default(),
             grouping: Grouping::default(),
             verdicts: Verdicts::default(),
@@ -148,6 +151,7 @@ impl Judge {
                 self.places.node_gone(name, at.now);
             }
             "pods" => return self.pod(write, at),
+            "resourceclaims" => return self.claims.claim(write.object, write.change),
             "configmaps" => self.config_map(write),
             "jobs" if write.change == Change::Deleted => self.grouping.job_gone(write.object),
             "jobs" => self.grouping.job(write.object),
@@ -195,6 +199,7 @@ impl Judge {
         let shown = Shown::of(&pod, write.change);
         wrong.extend(self.places.pod(&shown, at));
         wrong.extend(self.devices.pod(&shown, write.change, at));
+        wrong.extend(self.claims.pod(&shown));
         wrong.extend(self.gangs.pod(&shown, &self.groups, at));
         if let Some(group) = &shown.group {
             self.verdicts.look(group, &self.gangs, at.now);
@@ -261,6 +266,7 @@ impl Judge {
         let minimum = |group: &str| self.groups.get(group).map_or(1, |group| group.minimum);
         let told = self.told.at_rest(minimum);
         let left = self.devices.at_rest().into_iter().chain(self.grouping.at_rest());
+        let left = left.chain(self.claims.at_rest());
         let wrong = told.into_iter().chain(self.accounts.at_rest()).chain(left);
         self.findings.extend(wrong.map(|text| format!("at rest: {text}")));
     }
