@@ -15,6 +15,7 @@ const RESOURCES: &[(&str, bool)] = &[
     ("queues", false),
     ("configmaps", false),
     ("persistentvolumeclaims", false),
+    ("resourceclaims", false),
 ];
 
 /// Users who are as quick as the daemons.
@@ -93,5 +94,7 @@ mod tests {
         check(&format!("{queue}/status"), Some((queue, false)));
         let group = "/apis/scheduling.run.ai/v2alpha2/namespaces/d/podgroups/g";
         check(group, Some((group, true)));
+        let claim = "/apis/resource.k8s.io/v1/namespaces/d/resourceclaims/c";
+        check(&format!("{claim}/status"), Some((claim, false)));
     }
 }
