@@ -294,10 +294,13 @@ impl Kubelet {
     pub(super) fn next(&mut self, uid: &str, now: Timestamp) -> Step {
         let Some(entry) = self.entries.get(uid) else { return Step::Rest };
         let deleted = entry.pod.metadata.deletion_timestamp.is_some();
+        // It was removed already, and goes with its last finalizer.
+        let is_held = entry.pod.metadata.deletion_grace_period_seconds == Some(0);
         if self.is_dead(&entry.pod.spec.node_name) {
             return Step::Rest;
         }
         match entry.stage {
+            Stage::Ended | Stage::Bound if deleted && is_held => Step::Rest,
             Stage::Ended | Stage::Bound if deleted => Step::Remove,
             Stage::Ended => Step::Rest,
             Stage::Bound => self.admit(uid, now),

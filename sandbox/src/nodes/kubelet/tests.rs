@@ -156,6 +156,20 @@ fn what_was_not_written_is_written_again() {
     assert_eq!(step, Step::Rest);
 }
 
+/// Somebody else has to take its finalizer off: to ask for its removal again and again helps nobody.
+#[test]
+fn a_pod_that_is_removed_is_removed_once() {
+    for (grace, expect) in [(30, "remove"), (0, "rest")] {
+        let (mut kubelet, mut now) = (kubelet(), Timestamp::UNIX_EPOCH);
+        let mut deleted = pod("p", "default", with_gpu("Never"));
+        deleted.metadata.deletion_timestamp =
+            serde_json::from_value(json!("2026-01-01T00:00:00Z")).ok();
+        deleted.metadata.deletion_grace_period_seconds = Some(grace);
+        kubelet.seen(deleted, now);
+        assert_eq!(steps(&mut kubelet, "p", &mut now, 600), expect, "{grace}");
+    }
+}
+
 #[test]
 fn a_restarted_kubelet_knows_who_holds_what() {
     let mut kubelet = kubelet();
