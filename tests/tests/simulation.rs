@@ -80,6 +80,15 @@ fn crowds_and_meddlers_make_one_history() {
     assert_eq!(first, simulate(of(Some(first.faults.clone()))));
 }
 
+/// Volumes and claims of pods are made in one order each time.
+#[test]
+fn jobs_of_more_kinds_have_one_history() {
+    let mixed = || Settings { is_mixed: true, ..settings(6, true) };
+    let first = simulate(mixed());
+    assert_eq!(first, simulate(mixed()));
+    assert!(first.binds > 5, "{first:?}");
+}
+
 /// Long enough for watches that begin anew, whose objects once came in the order of a hash table.
 #[test]
 fn two_runs_of_an_hour_are_one_history() {
