@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 /// Templates by name, each with the number of cards that a claim of it asks for.
 const TEMPLATES: &[(&str, u64)] = &[("one-nic", 1), ("two-nics", 2)];
-/// One Job in so many has cards, and of those one in so many has a claim of its own that all of its pods share.
-const NICS_IN: u64 = 3;
+/// One Job in so many has cards: about as many are asked for at a time as there are, where nodes have ten pods each. Of those
+/// one in so many has a claim of its own that all of its pods share.
+const NICS_IN: u64 = 5;
 const TOGETHER_IN: u64 = 3;
 /// The name of the entry in pods.
 const ENTRY: &str = "nic";
