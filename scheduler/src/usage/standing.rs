@@ -184,7 +184,8 @@ mod tests {
         let mode = Mode::Election { retry: Duration::from_secs(2) };
         let lease = Lease::new(client.clone(), "ns", "lease", mode);
         let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
-        Write { client, guard, metrics: Metrics::new("kai"), stop, open: OpenWrites::default() }
+        let (metrics, open) = (Metrics::new("kai"), OpenWrites::default());
+        Write { client, guard, metrics, stop, open, idle: CancellationToken::new() }
     }
 
     /// What is found changes seldom: a status that was not written would say otherwise for days.

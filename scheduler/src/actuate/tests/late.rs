@@ -5,7 +5,7 @@ use super::*;
 /// Compares whether a pod is bound whose POSTs are answered with this code, and of which one is carried out so many seconds
 /// after the first; none, and it never is.
 async fn check_late(code: u16, after_seconds: Option<u64>, is_bound: bool) {
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let find = move |_: &str| {
         let is_on = after_seconds.is_some_and(|after| began.elapsed().as_secs() >= after);
         json!({"metadata": {"uid": "u"}, "spec": {"nodeName": if is_on { "n" } else { "" }}})
@@ -46,7 +46,7 @@ async fn a_reservation_goes_for_certain_or_stays_for_certain() {
 #[tokio::test(start_paused = true)]
 async fn a_reservation_is_not_given_up_while_it_may_be_made() {
     for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
-        let began = tokio::time::Instant::now();
+        let began = Instant::now();
         let find = move |_: &str| {
             if began.elapsed().as_secs() < after_seconds {
                 return Value::Null;
@@ -68,7 +68,7 @@ async fn a_reservation_is_not_given_up_while_it_may_be_made() {
 #[tokio::test(start_paused = true)]
 async fn an_eviction_is_not_given_up_while_it_may_come_true() {
     for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
-        let began = tokio::time::Instant::now();
+        let began = Instant::now();
         let find = move |_: &str| {
             let goes = began.elapsed().as_secs() >= after_seconds;
             let at = goes.then_some("2026-01-01T00:00:00Z");
@@ -87,7 +87,7 @@ async fn labels_without_an_answer_are_written_again_and_waited_for() {
     let (write, sent) = server(json!({"metadata": {"uid": "u"}, "spec": {}}), 504).await;
     let labels = vec![(Box::from("runai-gpu-group"), Some(Box::from("g")))];
     let bind = Bind { labels, ..Bind::of("u", "p", "n") };
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let outcome = Task::Bind(bind).carry_out(&write).await;
     assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
     assert!(began.elapsed() >= Duration::from_mins(1), "{:?}", began.elapsed());
@@ -112,7 +112,7 @@ async fn what_is_taken_back_without_an_answer_is_waited_for() {
     let (write, sent) = server(found, 504).await;
     let (guard, stop) = (write.guard.clone(), write.stop.clone());
     let keeping = tokio::spawn(async move { guard.keep(&stop).await });
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let outcome = bind.carry_out(&write).await;
     keeping.abort();
     assert!(matches!(outcome, Some(Outcome::BindFailed { .. })), "{outcome:?}");
@@ -130,7 +130,7 @@ async fn nothing_is_taken_back_of_a_bind_that_may_come_true_when_the_scheduler_e
     let (write, sent) = server(found, 504).await;
     let stop = write.stop.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        sleep(Duration::from_secs(5)).await;
         stop.cancel();
     });
     let outcome = bind.carry_out(&write).await;
@@ -149,7 +149,7 @@ async fn what_is_under_way_at_the_end_says_what_became_of_it() {
     let actuator = Actuator::new(client, guard, metrics, outcomes_in);
     let running = tokio::spawn(actuator.run(tasks_out, stop.clone()));
     tasks.send(vec![Task::Bind(Bind::of("u", "p", "n"))]).expect("it takes tasks");
-    tokio::time::sleep(Duration::from_millis(10)).await;
+    sleep(Duration::from_millis(10)).await;
     assert_eq!(sent.lock().expect("nobody panics with it").len(), 1, "it is under way");
     stop.cancel();
     running.await.expect("it does not panic");
@@ -173,7 +173,7 @@ async fn what_a_bind_wrote_is_taken_away_for_certain() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_fails_for_minutes_is_asked_until_it_says_what_was_done() {
     for is_gone in [true, false] {
-        let began = tokio::time::Instant::now();
+        let began = Instant::now();
         let find = move |_: &str| {
             let at = is_gone.then_some("2026-01-01T00:00:00Z");
             match began.elapsed().as_secs() {
@@ -197,7 +197,7 @@ async fn a_bind_that_waits_for_nothing_but_time_keeps_no_other_from_its_turn() {
     let (tasks, tasks_out) = mpsc::unbounded_channel();
     let actuator = Actuator::new(write.client, write.guard, write.metrics, outcomes_in);
     let actuator = tokio::spawn(actuator.run(tasks_out, write.stop));
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let binds = (0..BINDS).map(|number| Task::Bind(Bind::of("u", &number.to_string(), "n")));
     tasks.send(binds.collect()).expect("they are taken");
     for _ in 0..BINDS {
