@@ -149,6 +149,7 @@ mod tests {
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpStream;
+    use tokio::sync::Notify;
     use tokio::time::timeout;
 
     use super::*;
@@ -249,6 +250,33 @@ mod tests {
             let size = stream.read(&mut answer).await.expect("it is open");
             assert!(answer[..size].starts_with(b"HTTP/1.1 200"));
         }
+    }
+
+    /// The API server would refuse what a question that is cut off was about.
+    #[tokio::test]
+    async fn what_was_asked_before_the_end_is_answered() {
+        let (asked, goes_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let answer = {
+            let (asked, goes_on) = (asked.clone(), goes_on.clone());
+            async move || {
+                asked.notify_one();
+                goes_on.notified().await;
+                "done"
+            }
+        };
+        let listener = Listener::bind("127.0.0.1:0", "--flag").await.expect("a port");
+        let (address, stop) = (listener.local, CancellationToken::new());
+        let router = Router::new().route("/slow", get(answer));
+        let serving = tokio::spawn(listener.serve(router, stop.clone()));
+        let stream = write(address, b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n").await;
+        asked.notified().await;
+        stop.cancel();
+        // The server sees its end before the answer is there.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        goes_on.notify_one();
+        let answer = timeout(Duration::from_secs(10), rest(stream)).await.expect("it ends");
+        assert!(answer.ends_with(b"done"), "{}", answer.escape_ascii());
+        timeout(Duration::from_secs(10), serving).await.expect("it ends").expect("no panic");
     }
 
     #[test]

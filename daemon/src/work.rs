@@ -185,4 +185,14 @@ mod tests {
         assert!(work.release(&"a"), "asked for meanwhile");
         assert_eq!(work.take(), None);
     }
+
+    #[test]
+    fn the_next_that_is_due_is_slept_for() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let mut work = Work::<_, Timestamp>::default();
+        assert_eq!(work.sleep(at(10)), IDLE);
+        work.add_at(at(15), "late");
+        work.add_at(at(13), "early");
+        assert_eq!([10, 13, 20].map(|now| work.sleep(at(now)).as_secs()), [3, 0, 0]);
+    }
 }
