@@ -406,6 +406,12 @@ mod tests {
         let mut edited = stored.clone();
         edited[0]["webhooks"][0]["failurePolicy"] = json!("Ignore");
         assert_eq!(views(&edited), [Write::Replace(stored[0].clone())]);
+        // Those that KAI made become ours, and go with us.
+        let mut taken_over = stored.clone();
+        taken_over[0]["metadata"]["labels"] = json!({"app": "kai"});
+        taken_over[1]["metadata"]["ownerReferences"] = Value::Null;
+        let writes = stored[..2].iter().map(|object| Write::Replace(object.clone()));
+        assert_eq!(views(&taken_over), writes.collect::<Vec<_>>());
         assert_eq!(views(&stored[1..]), [Write::Create(wanted[0].clone())]);
     }
 

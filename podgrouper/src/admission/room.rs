@@ -264,6 +264,8 @@ mod tests {
             (1, "a", 10, 100 << 10, false),
             (2, "a", 15_000, 0, true),
             (2, "b", 10, 7 << 20, true),
+            // It is large in both ways, and waits for no turn of its own.
+            (2, "b", 15_000, 100 << 10, true),
             (1, "a", 10, 0, true),
             (1, "b", 10, 60 << 10, true),
         ] {

@@ -184,6 +184,9 @@ mod tests {
         check(Some(&staged), Some(&old), 1301, "Promote");
         let timeless = Held { staged_at: None, ..staged.clone() };
         check(Some(&timeless), Some(&old), 1301, "Stage");
+        let next = staged.next.clone().map(|next| Material { key: String::new(), ..next });
+        let unusable = Held { next, ..staged.clone() };
+        check(Some(&unusable), Some(&old), 1301, "Stage");
         let promoted = staged.promote();
         check(Some(&promoted), Some(&old), 1301, "Keep");
         check(Some(&promoted), Some(&old), 1400, "Keep");
