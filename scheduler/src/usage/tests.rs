@@ -153,6 +153,19 @@ async fn past_use_is_read_from_prometheus() {
     server.abort();
 }
 
+/// Nothing would be scheduled for as long as the database is away.
+#[tokio::test(start_paused = true)]
+async fn a_first_answer_that_does_not_come_is_waited_for_no_longer() {
+    let latency = Histogram::with_opts(HistogramOpts::new("latency", "of queries")).expect("valid");
+    let (mut feed, _task) = feed(String::new(), latency);
+    assert!(!feed.is_awaited(), "nothing is wanted");
+    feed.want(Some(params(9, "{waitTimeout: 20s}")), None);
+    for (seconds, expect) in [(0, true), (19, true), (1, false), (60, false)] {
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        assert_eq!(feed.is_awaited(), expect, "{seconds} s later");
+    }
+}
+
 #[tokio::test]
 async fn what_is_wrong_with_an_address_is_said_without_it() {
     let check = |config: &str, expect: &str| {
