@@ -31,10 +31,14 @@ use crate::reconcile::{Failure, Reconciler};
 use crate::record::{Heard, Keeper, follow_evictions};
 use crate::scale;
 use crate::shard;
-use crate::slim::{AnyShape, PodGroupShape, PodShape};
+use crate::slim::{PodGroupShape, PodShape};
 use crate::status::{Controller, Devices, Dirty, Usage, parse_labels};
 use crate::store::{Key, Store, group_of};
 use kai_api::names;
+
+mod cluster_scoped;
+
+use cluster_scoped::{follow_classes, follow_queues};
 
 const LEASE: &str = names::lease::PODGROUPER;
 /// The pause between two attempts to take or to renew the Lease.
@@ -455,47 +459,5 @@ fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Ou
             }
             sink.count(&mut is_counted);
         }
-    })
-}
-
-fn follow_classes(client: Client, sink: Sink) -> impl Future<Output = ()> {
-    let mut listing = Listing::new();
-    let mut is_counted = false;
-    let selection = Selection::of("scheduling.k8s.io/v1", "PriorityClass");
-    follow::<AnyShape>(client, selection, move |change| match change {
-        Change::ListStart => listing.start(),
-        Change::Set(object) => {
-            let name = object.name().to_owned();
-            listing.see(name.clone());
-            sink.set_class(&name, Some(object));
-        }
-        Change::Gone(object) => sink.set_class(object.name(), None),
-        Change::ListEnd => {
-            for name in listing.end(sink.store.class_names()) {
-                sink.set_class(&name, None);
-            }
-            sink.count(&mut is_counted);
-        }
-    })
-}
-
-fn follow_queues(client: Client, sink: Sink) -> impl Future<Output = ()> {
-    let mut listing = Listing::new();
-    follow::<AnyShape>(client, Selection::of("scheduling.run.ai/v2", "Queue"), move |change| {
-        match change {
-            Change::ListStart => listing.start(),
-            Change::Set(object) => {
-                let name = object.name().to_owned();
-                listing.see(name.clone());
-                sink.store.set_queue(&name, Some(object));
-            }
-            Change::Gone(object) => sink.store.set_queue(object.name(), None),
-            Change::ListEnd => {
-                for name in listing.end(sink.store.queues().into_keys().collect()) {
-                    sink.store.set_queue(&name, None);
-                }
-            }
-        }
-        sink.dirty.queues();
     })
 }

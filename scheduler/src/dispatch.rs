@@ -187,16 +187,19 @@ impl Dispatch {
             let (namespace, name) = names.of_claim(id).split_once('/').unwrap_or_default();
             let held = reserved.into_iter().flat_map(|reserved| &reserved.claims);
             let held: Vec<&Claimed> = held.filter(|one| one.claim == Some(id)).collect();
+            let row = &names.claims[*claim];
+            // A kubelet waits for the allocation of a claim that asks for nothing as well.
+            let is_empty = row.asked.is_empty() && !row.is_allocated;
             ClaimGrant {
                 path: format!(
                     "/apis/resource.k8s.io/{}/namespaces/{namespace}/resourceclaims/{name}",
                     self.devices_version
                 )
                 .into(),
-                uid: names.claims[*claim].uid.clone(),
-                allocation: (!held.is_empty())
+                uid: row.uid.clone(),
+                allocation: (!held.is_empty() || is_empty)
                     .then(|| allocation(*claim, Seat { pod, node }, &held, names)),
-                is_new: !names.claims[*claim].is_allocated,
+                is_new: !row.is_allocated,
             }
         };
         names.pods[pod].claims.iter().map(grant).collect()

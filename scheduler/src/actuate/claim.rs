@@ -30,7 +30,7 @@ pub struct ClaimGrant {
     pub path: Box<str>,
     /// Its UID: for another claim of its name these devices were not chosen.
     pub uid: Box<str>,
-    /// Its devices, its node and what classes configure, as `status.allocation`; none where it asks for no devices.
+    /// Its devices, its node and what classes configure, as `status.allocation`; none where others write it, or it has one.
     pub allocation: Option<Value>,
     /// Tells whether it had no devices when they were chosen: they are this plan's, whichever of its binds gives them.
     pub is_new: bool,
