@@ -377,7 +377,7 @@ impl Keeper {
             let claimed = self.finder.claimed(&group.namespace, &asks.usage, reads).await?;
             let Some(claimed) = claimed else { return Ok(false) };
             amounts.add(&claimed);
-            if let Some(share) = self.finder.share(&asks.usage).await? {
+            if let Some(share) = self.finder.share(&asks.usage, reads).await? {
                 amounts.add_one(resource::NVIDIA_GPU, share);
             }
             let node = self.finder.node(&asks.node).await?;

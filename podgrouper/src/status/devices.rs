@@ -23,12 +23,14 @@ pub(crate) struct Reads {
     pub(crate) left: usize,
     /// One that was asked for is there: it is remembered, so that the next time is nearer to the end.
     pub(crate) has_found: bool,
+    /// A node that tells how large a pod's share is was not there, or does not say it.
+    pub(crate) lacks_node: bool,
 }
 
 impl Reads {
     /// So many.
     pub(crate) fn new(left: usize) -> Self {
-        Self { left, has_found: false }
+        Self { left, has_found: false, lacks_node: false }
     }
 }
 
@@ -43,16 +45,23 @@ impl Devices {
         Self { cache }
     }
 
-    /// Memory of shared devices as part of the node's devices.
-    pub(crate) async fn share(&self, usage: &Usage) -> Result<Option<Quantity>, kube::Error> {
+    /// Memory of shared devices as part of the node's devices; none where the node is not there or does not say how large they
+    /// are, which `reads` notes.
+    pub(crate) async fn share(
+        &self,
+        usage: &Usage,
+        reads: &mut Reads,
+    ) -> Result<Option<Quantity>, kube::Error> {
         let Some(share) = &usage.memory_share else { return Ok(None) };
-        let Some(node) = self.node(&share.node).await? else { return Ok(None) };
-        let device_mib = node.label(node::GPU_MEMORY).and_then(device_memory_mib).map(i64::from);
-        let part = |device_mib: i64| {
-            let thousandths = share.mib.checked_mul(1_000)?.checked_div(device_mib)?;
-            times(Quantity::from_milli(thousandths), share.devices)
+        let node = self.node(&share.node).await?;
+        let label = node.as_ref().and_then(|node| node.label(node::GPU_MEMORY));
+        let device_mib = label.and_then(device_memory_mib).map(i64::from).filter(|mib| *mib > 0);
+        let Some(device_mib) = device_mib else {
+            reads.lacks_node = true;
+            return Ok(None);
         };
-        Ok(device_mib.filter(|mib| *mib > 0).and_then(part))
+        let thousandths = share.mib.checked_mul(1_000).and_then(|all| all.checked_div(device_mib));
+        Ok(thousandths.and_then(|part| times(Quantity::from_milli(part), share.devices)))
     }
 
     /// The metadata of a node; none where it is not there, or may not be read.

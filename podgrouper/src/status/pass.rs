@@ -51,6 +51,8 @@ pub(crate) struct Controller {
     told: HashSet<String>,
     /// Keys that are tried again after a pause.
     paused: BTreeMap<Key, Paused>,
+    /// Groups of the last pass with shares of devices of nodes that are not there: nothing tells when those come back.
+    unsure: BTreeSet<Key>,
     /// The namespace with which the next pass begins.
     turn: String,
 }
@@ -88,6 +90,7 @@ impl Controller {
             sums: Interner::default(),
             told: HashSet::new(),
             paused: BTreeMap::new(),
+            unsure: BTreeSet::new(),
             turn: String::new(),
         }
     }
@@ -109,8 +112,10 @@ impl Controller {
                 meters.ended("podgroup", how(true), since.elapsed());
             }
             let now = Instant::now();
-            self.paused.retain(|key, paused| now < paused.until || failed.contains(key));
-            for key in failed {
+            let again: BTreeSet<Key> =
+                failed.into_iter().chain(std::mem::take(&mut self.unsure)).collect();
+            self.paused.retain(|key, paused| now < paused.until || again.contains(key));
+            for key in again {
                 self.pause(key);
             }
         }
@@ -162,6 +167,9 @@ impl Controller {
             let mut reads = Reads::new(allowed);
             let summed = self.sum(&key, group.as_deref(), &mut reads).await;
             left -= allowed - reads.left;
+            if reads.lacks_node {
+                self.unsure.insert(key.clone());
+            }
             let (mut sums, bound) = match summed {
                 Ok(Some(summed)) => summed,
                 left => {
@@ -311,7 +319,7 @@ impl Controller {
                 was_preemptible |=
                     read(annotation::BOUND_PREEMPTIBILITY).as_deref() == Some(value::PREEMPTIBLE);
             }
-            if let Some(amount) = self.devices.share(&usage).await? {
+            if let Some(amount) = self.devices.share(&usage, reads).await? {
                 sums.allocated.add_one(resource::NVIDIA_GPU, amount);
             }
         }

@@ -118,7 +118,11 @@ impl Told {
             return Vec::new();
         }
         let scheduler = spec.scheduler_name.as_deref();
-        if scheduler != Some(SCHEDULER_NAME) && change == Change::Modified {
+        if scheduler != Some(SCHEDULER_NAME)
+            && change == Change::Modified
+            // A user's deletion in the foreground is a write as well.
+            && pod.metadata.deletion_timestamp.is_none()
+        {
             return vec![format!(
                 "{name} of scheduler {} was written to",
                 scheduler.unwrap_or("none")

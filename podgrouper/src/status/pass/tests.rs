@@ -111,11 +111,14 @@ async fn a_group_is_late_while_the_nodes_and_claims_of_its_pods_cannot_be_read()
     let claims =
         pod(json!({"nodeName": "x", "resourceClaims": claims}), json!({"pod-group-name": "g"}));
     for pod in [shares, claims] {
-        for (code, is_late) in [(500, true), (404, false)] {
+        let is_of_node = pod["spec"]["resourceClaims"].is_null();
+        for (code, is_late, is_unsure) in [(500, true, false), (404, false, is_of_node)] {
             let mut controller = controller_at(code);
             controller.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
             let late = controller.pass([Key::new("n", "g")].into()).await;
             assert_eq!(late == [Key::new("n", "g")], is_late, "{code}: {pod}");
+            // Nobody says that the node is back.
+            assert_eq!(controller.unsure.len() == 1, is_unsure, "{code}: {pod}");
         }
     }
 }
