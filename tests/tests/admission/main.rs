@@ -434,9 +434,17 @@ async fn nobody_else_is_asked_about(admin: &Client, podgrouper: &Podgrouper) -> 
         check(namespace, &create(admin, &own, true).await?, None);
     }
     assert_eq!(podgrouper.asked().await?, before);
-    check("ours", &create(admin, &pod("p", &json!({})), true).await?, None);
-    assert_eq!(podgrouper.asked().await?, before + 2, "one question to change it, one to judge it");
-    Ok(())
+    // On a machine that is busy a server gives up on an answer, and lets the pod pass.
+    let mut asked = before;
+    for _ in 0..5 {
+        let start = asked;
+        check("ours", &create(admin, &pod("p", &json!({})), true).await?, None);
+        asked = podgrouper.asked().await?;
+        if asked == start + 2 {
+            return Ok(());
+        }
+    }
+    bail!("one question to change it and one to judge it: {before} questions, then {asked}")
 }
 
 /// The Config takes effect while everything runs.
