@@ -73,18 +73,6 @@ fn collect(state: &mut State, table: &TableId, key: &Key, propagation: Propagati
     let owners = object::owners(&found.value);
     let (present, gone): (Vec<&Value>, Vec<&Value>) =
         owners.iter().partition(|owner| exists(state, &found, owner));
-    if !present.is_empty() && present.iter().all(|owner| waits_for_dependents(state, owner)) {
-        // It came after the others were deleted: its owners would wait for it for ever.
-        if !object::is_deleting(&found.value) {
-            let options = DeleteOptions {
-                uid: Some(object::uid(&found.value).to_owned()),
-                propagation: Some(Propagation::Foreground),
-                ..DeleteOptions::default()
-            };
-            remove(state, table, &found, &options);
-        }
-        return;
-    }
     if gone.is_empty() {
         return;
     }
@@ -106,14 +94,6 @@ fn collect(state: &mut State, table: &TableId, key: &Key, propagation: Propagati
 fn exists(state: &State, dependent: &Object, owner: &Value) -> bool {
     let Some((_, key)) = state.store.by_uid(object::text(owner, "/uid")) else { return false };
     key.namespace.is_empty() || key.namespace == object::namespace(&dependent.value)
-}
-
-/// Tells whether the owner that a reference names is being deleted in the foreground.
-fn waits_for_dependents(state: &State, owner: &Value) -> bool {
-    let Some((table, key)) = state.store.by_uid(object::text(owner, "/uid")) else { return false };
-    state.store.get(table, key).is_some_and(|owner| {
-        object::is_deleting(&owner.value) && object::finalizers(&owner.value).contains(&FOREGROUND)
-    })
 }
 
 fn remove(state: &mut State, table: &TableId, found: &Arc<Object>, options: &DeleteOptions) {
@@ -168,7 +148,8 @@ fn is_blocked(state: &State, uid: &str) -> bool {
     })
 }
 
-/// Lets the owners of a dependent go that waited only for it.
+/// Looks again at the owners of a dependent that wait for theirs: what came after the others were deleted is deleted as well,
+/// and who waited only for this one goes.
 fn release_owners(state: &mut State, dependent: &Value) {
     let uids: BTreeSet<&str> =
         object::owners(dependent).iter().map(|owner| object::text(owner, "/uid")).collect();
@@ -177,8 +158,8 @@ fn release_owners(state: &mut State, dependent: &Value) {
         let Some(owner) = state.store.get(&table, &key) else { continue };
         let waits = object::is_deleting(&owner.value)
             && object::finalizers(&owner.value).contains(&FOREGROUND);
-        if waits && !is_blocked(state, uid) {
-            finish(state, uid, FOREGROUND);
+        if waits {
+            delete_dependents(state, uid);
         }
     }
 }
