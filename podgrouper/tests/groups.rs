@@ -75,7 +75,10 @@ fn a_workload_of_very_many_parts_costs_its_size() {
     let named = parts(&|name| json!({"groupName": name}));
     let mut jobs = parts(&|name| json!({"name": name, "replicas": 0}));
     let template = json!({"spec": {"template": ours()}});
-    jobs.extend((0..9_000).map(|at| json!({"name": format!("o-{at}"), "template": template})));
+    // Those that have no replicas are none that a job waits for, as long as its list of them is.
+    let on = json!((1_000..1_020).map(|at| json!({"name": format!("p-{at}")})).collect::<Vec<_>>());
+    let job = |at: usize| json!({"name": format!("o-{at}"), "template": template, "dependsOn": on});
+    jobs.extend((0..9_000).map(job));
     let leaf =
         |at: usize| json!({"name": format!("l-{at}"), "minReplicas": 1, "podReferences": []});
     let leaves: Vec<Value> = (0..9_000).map(leaf).collect();

@@ -103,10 +103,10 @@ fn ours<'a>(case: &Case<'_>, jobs: Vec<Job<'a>>, desired: &mut Desired) -> Vec<J
 /// Counts the jobs that start at once when some of them wait for others (`dependsOn`). A job that waits for what another
 /// scheduler places, or for a job without replicas, waits for none of these.
 fn startable(case: &Case<'_>, jobs: &[Job<'_>]) -> Option<i64> {
-    let is_ours = |name: &str| jobs.iter().any(|job| job.name == name);
+    let names: BTreeSet<&str> = jobs.iter().map(|job| job.name).collect();
     let waits = |job: &&Job<'_>| {
         let on = job.spec["dependsOn"].as_array().into_iter().flatten();
-        on.filter_map(|on| on["name"].as_str()).any(is_ours)
+        on.filter_map(|on| on["name"].as_str()).any(|name| names.contains(name))
     };
     let waiting = jobs.iter().filter(waits).count();
     if case.settings.is_kai_v017() || waiting == 0 {
