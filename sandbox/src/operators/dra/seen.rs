@@ -139,7 +139,13 @@ impl Seen {
             self.made.entry(pod.uid.clone()).or_default().insert(key.clone());
         }
         self.mark(&key, &object);
-        self.objects.insert(key, object);
+        let before = self.objects.insert(key.clone(), object);
+        // The end of another one of the name, as of a pod that was read before the watch told of it, is not taken in any more.
+        let uid = self.objects[&key].metadata.uid.as_ref();
+        let gone = before.filter(|before| before.metadata.uid.as_ref() != uid);
+        if let Some(gone) = gone {
+            self.mark(&key, &gone);
+        }
     }
 
     pub(super) fn delete(&mut self, kind: Watched, object: &DynamicObject) {

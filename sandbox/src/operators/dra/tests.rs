@@ -184,6 +184,21 @@ fn devices_go_back_with_the_last_pod_that_ends() {
     check(&[pod(&status("Running")), shared(&[])], &[]);
 }
 
+/// A pod is read for a claim before the watch says that the one before it is gone, whose end is then that of another pod.
+#[test]
+fn devices_go_back_although_the_next_pod_of_the_name_is_known_first() {
+    let mut seen = Seen::default();
+    let (kind, before) = pod(&json!({"phase": "Running"}));
+    seen.apply(Watched::Claim, object(&claim("c", &[["p", "u"]])));
+    seen.apply(kind, object(&before));
+    assert_eq!(seen.next_deed(), None);
+    let next = json!({"metadata": {"name": "p", "namespace": "n", "uid": "w"}, "spec": {}});
+    seen.apply(kind, object(&next));
+    seen.delete(kind, &object(&before));
+    let words = seen.next_deed().map(|(_, deed)| words(&deed));
+    assert_eq!(words.as_deref(), Some("read p u"));
+}
+
 #[test]
 fn a_claim_that_was_made_goes_with_its_pod() {
     let own = |consumers: &[[&str; 2]]| (Watched::Claim, made(consumers));
