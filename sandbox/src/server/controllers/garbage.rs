@@ -108,21 +108,47 @@ fn free_dependents(state: &mut State, uid: &str) {
     for (table, key) in state.store.dependents(uid) {
         let Some(found) = state.store.get(&table, &key).cloned() else { continue };
         let mut value = found.value.clone();
-        let kept: Vec<Value> = object::owners(&value)
-            .iter()
-            .filter(|owner| object::text(owner, "/uid") != uid)
-            .cloned()
-            .collect();
-        object::set_metadata(&mut value, "ownerReferences", json!(kept));
+        disown(&mut value, uid);
         state.put(&table, value);
     }
 }
 
-/// Foreground deletion: the dependents first, each in the foreground too; the owner when none blocks it.
+/// Takes the references to an owner off.
+fn disown(dependent: &mut Value, uid: &str) {
+    let owners = object::owners(dependent).iter();
+    let kept: Vec<Value> =
+        owners.filter(|owner| object::text(owner, "/uid") != uid).cloned().collect();
+    object::set_metadata(dependent, "ownerReferences", json!(kept));
+}
+
+/// Tells whether a dependent has another owner, which is there and waits for no dependents itself.
+fn has_another_owner(state: &State, dependent: &Object, uid: &str) -> bool {
+    object::owners(&dependent.value).iter().any(|owner| {
+        let other = object::text(owner, "/uid");
+        other != uid && exists(state, dependent, owner) && !waits_for_dependents(state, other)
+    })
+}
+
+/// Tells whether an object is being deleted in the foreground.
+fn waits_for_dependents(state: &State, uid: &str) -> bool {
+    let found = state.store.by_uid(uid).and_then(|(table, key)| state.store.get(table, key));
+    found.is_some_and(|owner| {
+        object::is_deleting(&owner.value) && object::finalizers(&owner.value).contains(&FOREGROUND)
+    })
+}
+
+/// Foreground deletion: the dependents first, each in the foreground too, but for those that another owner keeps; the owner
+/// when none blocks it.
 fn delete_dependents(state: &mut State, uid: &str) {
     for (table, key) in state.store.dependents(uid) {
         let Some(found) = state.store.get(&table, &key).cloned() else { continue };
         if object::is_deleting(&found.value) {
+            continue;
+        }
+        if has_another_owner(state, &found, uid) {
+            let mut value = found.value.clone();
+            disown(&mut value, uid);
+            state.put(&table, value);
             continue;
         }
         let options = DeleteOptions {
@@ -154,11 +180,7 @@ fn release_owners(state: &mut State, dependent: &Value) {
     let uids: BTreeSet<&str> =
         object::owners(dependent).iter().map(|owner| object::text(owner, "/uid")).collect();
     for uid in uids {
-        let Some((table, key)) = state.store.by_uid(uid).cloned() else { continue };
-        let Some(owner) = state.store.get(&table, &key) else { continue };
-        let waits = object::is_deleting(&owner.value)
-            && object::finalizers(&owner.value).contains(&FOREGROUND);
-        if waits {
+        if waits_for_dependents(state, uid) {
             delete_dependents(state, uid);
         }
     }
