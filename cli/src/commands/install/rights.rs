@@ -16,7 +16,12 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 /// Verbs that change nothing.
 const READING: [&str; 3] = ["get", "list", "watch"];
 /// Parts of objects that say something and do nothing when they are read; `exec` and `proxy` are read to do something.
-const READABLE_PARTS: [&str; 3] = ["log", "scale", "status"];
+const READABLE_PARTS: [&str; 4] = ["layers", "log", "scale", "status"];
+/// Accounts to which OpenShift binds these roles in every namespace, and again where somebody deletes the bindings.
+const OF_OPENSHIFT: [(&str, &str); 2] =
+    [("builder", "system:image-builder"), ("deployer", "system:deployer")];
+/// The annotation by which OpenShift names the user who asked it for a namespace; one that an administrator makes has none.
+const REQUESTER: &str = "openshift.io/requester";
 
 /// Holds where the daemons come, and with what.
 struct Place<'i> {
@@ -26,11 +31,14 @@ struct Place<'i> {
     is_of_kai: bool,
     /// Names the user who installs, where the server tells.
     me: Option<String>,
+    /// No other user asked OpenShift for the namespace, and so may have kept a token of its accounts.
+    is_of_admin: bool,
 }
 
 /// Checks that nobody but the daemons may change anything in their namespace, before they come there for the first time:
-/// where it is not said who made it, that was perhaps somebody who waits for them. One request, and one for each role that
-/// is bound there; what an administrator binds later is not looked at.
+/// where it is not said who made it, that was perhaps somebody who waits for them. What OpenShift binds in every namespace
+/// is left alone where no other user asked for this one. One request, and where others have rights two more and one for each
+/// role that is bound there; what an administrator binds later is not looked at.
 ///
 /// # Errors
 /// Somebody may; the server cannot be asked.
@@ -50,11 +58,12 @@ pub(super) async fn check(
         Err(failure) if failure.is_forbidden() => return Ok(()),
         answer => answer.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default(),
     };
-    let mut place = Place { here, items, is_of_kai, me: None };
+    let mut place = Place { here, items, is_of_kai, me: None, is_of_admin: false };
     if !bindings.iter().any(|binding| place.strangers(binding).next().is_some()) {
         return Ok(());
     }
     place.me = cluster.me_if_told().await;
+    place.is_of_admin = place.has_no_other_requester(cluster).await?;
     let mut found = Vec::new();
     for binding in &bindings {
         let strangers: Vec<String> = place.strangers(binding).map(shown).collect();
@@ -109,8 +118,11 @@ impl Place<'_> {
     /// The subjects of a binding that are none of the daemons; none of a binding that is replaced by one of ours.
     fn strangers<'b>(&'b self, binding: &'b Value) -> impl Iterator<Item = &'b Value> {
         let is_replaced = self.has_own("RoleBinding", text(&binding["metadata"]["name"]));
+        let role = &binding["roleRef"];
         let subjects = binding["subjects"].as_array().into_iter().flatten();
-        subjects.filter(move |subject| !is_replaced && !self.is_known(subject))
+        subjects.filter(move |subject| {
+            !is_replaced && !self.is_known(subject) && !self.is_of_openshift(subject, role)
+        })
     }
 
     /// Tells whether a subject is an account of a daemon, or who installs.
@@ -125,6 +137,29 @@ impl Place<'_> {
             "User" => self.me.as_deref() == Some(name),
             _ => false,
         }
+    }
+
+    /// Tells whether OpenShift bound one of its own accounts, which are nobody's in a namespace that no other user asked for.
+    fn is_of_openshift(&self, subject: &Value, role: &Value) -> bool {
+        let is_account =
+            subject["kind"] == "ServiceAccount" && text(&subject["namespace"]) == self.here;
+        // Everybody with rights in the namespace can make a Role of any name there.
+        let is_of_cluster = role["kind"] == "ClusterRole";
+        let pair = (text(&subject["name"]), text(&role["name"]));
+        self.is_of_admin && is_account && is_of_cluster && OF_OPENSHIFT.contains(&pair)
+    }
+
+    /// Tells whether OpenShift names nobody else as the user who asked for the namespace; not where it may not be read.
+    async fn has_no_other_requester(&self, cluster: &Cluster) -> Result<bool, Error> {
+        let resource = Resource::new("v1", "Namespace", "namespaces").cluster_wide();
+        let call = Call::new("get", &resource).name(self.here);
+        let live = match cluster.get(&call).await {
+            Err(failure) if failure.is_forbidden() => return Ok(false),
+            answer => answer.map_err(|e| cluster.explain(&call, &e))?,
+        };
+        let annotations = live.as_ref().map(|live| &live["metadata"]["annotations"]);
+        let requester = annotations.map_or("", |annotations| text(&annotations[REQUESTER]));
+        Ok(requester.is_empty() || self.me.as_deref() == Some(requester))
     }
 
     /// Tells whether a role lets nobody change anything, nor read secrets. One that is missing, or that ours will
@@ -203,5 +238,30 @@ mod tests {
         check_that(&account("kai-scheduler"), ["create", "pods"], false, "").await;
         let told = "rolebinding bait (theirs) for ServiceAccount bot";
         check_that(&account("bot"), ["create", "pods"], false, told).await;
+        let all_accounts = json!({"kind": "Group", "name": "system:serviceaccounts:kai-scheduler"});
+        check_that(&all_accounts, ["get", "imagestreams/layers"], false, "").await;
+    }
+
+    /// Tells whether a role of an account is refused in a namespace for which a user asked OpenShift.
+    async fn check_openshift(requester: &Value, role: [&str; 2], expect: bool) {
+        let fake = Fake::kind();
+        let namespace = json!({"metadata": {"annotations": {(REQUESTER): requester}}});
+        fake.put("/api/v1/namespaces/kai-scheduler", namespace);
+        let account =
+            json!({"kind": "ServiceAccount", "name": "deployer", "namespace": "kai-scheduler"});
+        let binding = json!({"metadata": {"name": "system:deployers"},
+            "roleRef": {"kind": role[0], "name": role[1]}, "subjects": [account]});
+        fake.put(&format!("{PATH}/rolebindings/deployers"), binding);
+        let all = items(&Options::default());
+        let checked = check(&fake.cluster(), &all, "kai-scheduler", false).await;
+        assert_eq!(checked.is_err(), expect, "{requester} {role:?}");
+    }
+
+    #[tokio::test]
+    async fn accounts_of_openshift_are_nobodys_where_no_tenant_asked_for_the_namespace() {
+        check_openshift(&Value::Null, ["ClusterRole", "system:deployer"], false).await;
+        check_openshift(&json!("eve"), ["ClusterRole", "system:deployer"], true).await;
+        check_openshift(&Value::Null, ["Role", "system:deployer"], true).await;
+        check_openshift(&Value::Null, ["ClusterRole", "edit"], true).await;
     }
 }
