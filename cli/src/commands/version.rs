@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, Resource, names};
-use crate::commands::install::holder;
+use crate::commands::install::{holder, namespace_flag};
 use crate::context::Context;
 use crate::print::error::{Error, Exit};
 use crate::print::flags::ReportFlags;
@@ -84,10 +84,7 @@ async fn deployments(cluster: &Cluster) -> Result<serde_json::Map<String, Value>
                     let text = format!("no Deployment; led by {}", leader.text);
                     return Ok([("scheduler".to_owned(), text.into())].into_iter().collect());
                 }
-                return Err(format!(
-                    "no scheduler runs in namespace {}: kubectl kai install",
-                    clean(&home)
-                ));
+                return Err(missing(&home));
             }
             let image = |d: &Value| d.pointer("/spec/template/spec/containers/0/image").cloned();
             Ok(found
@@ -96,5 +93,26 @@ async fn deployments(cluster: &Cluster) -> Result<serde_json::Map<String, Value>
                 .collect())
         }
         Err(failure) => Err(format!("the scheduler's version is not known: {failure}")),
+    }
+}
+
+/// Says that no scheduler runs where it should, and what installs it there.
+fn missing(home: &str) -> String {
+    let flag = namespace_flag(home);
+    format!("no scheduler runs in namespace {}: kubectl kai install{flag}", clean(home))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheduler_is_installed_where_it_is_looked_for() {
+        for (home, expect) in [
+            ("kai-scheduler", "no scheduler runs in namespace kai-scheduler: kubectl kai install"),
+            ("gpu", "no scheduler runs in namespace gpu: kubectl kai install -n gpu"),
+        ] {
+            assert_eq!(missing(home), expect);
+        }
     }
 }
