@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::object::Object;
 
+/// The flag for the security context of the container of reservation pods.
+const CONTAINER_SECURITY: &str = "resource-reservation-container-security-context";
 /// Settings of reservation pods: the field below `binder.resourceReservation`, and the scheduler's flag.
 const RESERVATION: [(&str, &str); 8] = [
     ("allocationTimeout", "resource-reservation-allocation-timeout"),
     ("appLabel", "resource-reservation-app-label"),
     ("namespace", "resource-reservation-namespace"),
     ("podResources", "resource-reservation-pod-resources"),
-    ("reservationContainerSecurityContext", "resource-reservation-container-security-context"),
+    ("reservationContainerSecurityContext", CONTAINER_SECURITY),
     ("reservationPodSecurityContext", "resource-reservation-pod-security-context"),
     ("runtimeClassName", "runtime-class-name"),
     ("serviceAccountName", "resource-reservation-service-account"),
@@ -41,7 +43,8 @@ pub(super) const HEEDED: [&str; 12] = [
 pub(super) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
     let mut flags = BTreeMap::new();
     let Some(config) = config else { return flags };
-    let binder = &config.value()["spec"]["binder"];
+    let spec = &config.value()["spec"];
+    let binder = &spec["binder"];
     for (field, flag) in RESERVATION {
         let text = match &binder["resourceReservation"][field] {
             Value::Null => continue,
@@ -51,6 +54,9 @@ pub(super) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
             }
         };
         flags.insert(flag.to_owned(), text);
+    }
+    if spec["global"]["openshift"] == true {
+        flags.entry(CONTAINER_SECURITY.to_owned()).or_insert_with(|| without_user().to_string());
     }
     if let Some(enabled) = binder["cdiEnabled"].as_bool() {
         flags.insert("cdi-enabled".to_owned(), enabled.to_string());
@@ -68,10 +74,15 @@ pub(super) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
     flags
 }
 
+/// The scheduler's own security context of that container but for the user: OpenShift gives pods a user of their
+/// namespace, and refuses those that name another.
+fn without_user() -> Value {
+    json!({"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "runAsNonRoot": true,
+        "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}})
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -95,5 +106,22 @@ mod tests {
             ]
         );
         assert!(super::flags(None).is_empty());
+    }
+
+    /// Says which user reservation pods are told to have by a Config; none where the scheduler's own default stands.
+    fn check_security(spec: &Value, expect: Option<&Value>) {
+        let flags = flags(Some(&Object::new(json!({ "spec": spec }))));
+        let told = flags.get(CONTAINER_SECURITY);
+        let told: Option<Value> = told.map(|text| serde_json::from_str(text).expect("JSON"));
+        assert_eq!(told.map(|told| told["runAsUser"].clone()).as_ref(), expect, "{spec}");
+    }
+
+    #[test]
+    fn openshift_gives_reservation_pods_their_user() {
+        check_security(&json!({"global": {"openshift": false}}), None);
+        check_security(&json!({"global": {"openshift": true}}), Some(&Value::Null));
+        let own = json!({"reservationContainerSecurityContext": {"runAsUser": 7}});
+        let spec = json!({"global": {"openshift": true}, "binder": {"resourceReservation": own}});
+        check_security(&spec, Some(&json!(7)));
     }
 }
