@@ -32,7 +32,7 @@ impl Chosen {
 pub(super) struct Wanted<'a> {
     pub(super) names: &'a [String],
     pub(super) filter: &'a Filter,
-    /// Names that nothing has are no error here.
+    /// Names that nothing has are no error here: they are taken for gone, and so a list that fails is one.
     pub(super) may_miss: bool,
     /// Says that a word names a part of a workload, where that is not good enough.
     pub(super) refuses: fn(&str, &Workload) -> Option<Problem>,
@@ -42,10 +42,11 @@ impl Wanted<'_> {
     /// Reads the workloads of a namespace, or of all, and leaves those that are meant. A name without a pattern has to be there, whether the flags
     /// leave it or not.
     ///
-    /// Kinds that cannot be listed are left out.
+    /// Kinds that cannot be listed are left out, but where names `may_miss`.
     ///
     /// # Errors
-    /// As [`load_in`] and [`Filter::apply`]; a name that nothing has, or several have.
+    /// As [`load_in`] and [`Filter::apply`]; a name that nothing has, or several have; a kind of which workloads may be meant
+    /// that cannot be listed for another reason than the user's rights, where names `may_miss`.
     pub(super) async fn read(
         &self,
         cluster: &Cluster,
@@ -64,6 +65,11 @@ impl Wanted<'_> {
         let (workloads, missing) = self.choose(&all, &left, &place)?;
         let mut unread = all.unread;
         unread.retain(|kind| self.may_mean(kind));
+        if self.may_miss
+            && let Some(error) = unread.error_of("")
+        {
+            return Err(error.clone());
+        }
         Ok(Chosen { workloads, place, missing, unread })
     }
 
@@ -90,7 +96,13 @@ impl Wanted<'_> {
             match all.one(name, place) {
                 _ if is_pattern => chosen.extend(all.workloads.iter().filter(is_called)),
                 Ok(one) => chosen.push(one),
-                Err(Error::Problems(more)) if found == 0 && self.may_miss => missing.extend(more),
+                Err(Error::Problems(more)) if found == 0 && self.may_miss => {
+                    let kind = name.split_once('/').map_or("", |(kind, _)| kind);
+                    if let Some(error) = all.unread.error_of(kind) {
+                        return Err(error.clone());
+                    }
+                    missing.extend(more);
+                }
                 Err(Error::Problems(more)) => problems.extend(more),
                 Err(quiet) => return Err(quiet),
             }
@@ -114,7 +126,9 @@ pub(super) fn anything(_: &str, _: &Workload) -> Option<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use http::{Request, Response};
+    use kube::client::Body;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -142,5 +156,30 @@ mod tests {
         check(&[("evil", "bait", "u"), ("victim", "train", "u")], &["evil/bait"]);
         check(&[("evil", "train", "u"), ("victim", "train", "u")], &["evil/train"]);
         check(&[("ml", "a", ""), ("ml", "b", "")], &["ml/a"]);
+    }
+    /// Says how it ends to look for what may be gone, where the list of Jobs fails.
+    async fn check_gone(name: &str, expect: Option<Exit>) {
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let (code, body): (u16, Value) = if request.uri().path().ends_with("/jobs") {
+                (500, json!({"kind": "Status", "code": 500, "message": "it fails"}))
+            } else {
+                (200, json!({"metadata": {"resourceVersion": "1"}, "items": [], "groups": []}))
+            };
+            let body = Body::from(body.to_string().into_bytes());
+            Ok::<_, kube::Error>(Response::builder().status(code).body(body).expect("a code"))
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "ml"), "ml");
+        let (names, filter) = ([name.to_owned()], Filter::default());
+        let wanted = Wanted { names: &names, filter: &filter, may_miss: true, refuses: anything };
+        let ended = wanted.read(&cluster, Some("ml")).await.err().map(|error| error.exit());
+        assert_eq!(ended, expect, "{name}");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_listed_is_not_gone() {
+        check_gone("train", Some(Exit::Failure)).await;
+        check_gone("job/train", Some(Exit::Failure)).await;
+        check_gone("train-*", Some(Exit::Failure)).await;
+        check_gone("rayjob/train", None).await;
     }
 }
