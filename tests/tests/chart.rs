@@ -223,6 +223,15 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         r#"{"maxUnavailable": 1, "selector": {"matchLabels": {"app": "kai-podgrouper"}}}"#,
     ),
     (
+        &[
+            "podgrouper.podDisruptionBudget.enabled=true",
+            "podgrouper.podDisruptionBudget.maxUnavailable=0",
+        ],
+        "PodDisruptionBudget kai-scheduler/kai-podgrouper",
+        "/spec/maxUnavailable",
+        "0",
+    ),
+    (
         &["operator.replicaCount=3", "scheduler.podDisruptionBudget.enabled=true"],
         "PodDisruptionBudget kai-scheduler/kai-scheduler-default",
         "/metadata/namespace",
