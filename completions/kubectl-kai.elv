@@ -1169,7 +1169,7 @@ set edit:completion:arg-completer[kubectl-kai] = {|@words|
         &'kubectl-kai;sandbox'= {
             cand --nodes 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none'
             cand --rack-nodes 'Nodes in a rack'
-            cand --operators 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)'
+            cand --operators 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, dra)'
             cand --attach 'Run only nodes and operators, against the cluster of this kubeconfig context'
             cand --pace 'Simulated seconds that pass in a second (1, with --demo 60)'
             cand --port 'Port of the API server on 127.0.0.1; 0 picks a free one'

@@ -1032,7 +1032,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -l ins
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand simulate" -s h -l help -d 'Print help'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l nodes -d 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l rack-nodes -d 'Nodes in a rack' -r -f
-complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)' -r -f
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l operators -d 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, dra)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l attach -d 'Run only nodes and operators, against the cluster of this kubeconfig context' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l pace -d 'Simulated seconds that pass in a second (1, with --demo 60)' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand sandbox" -l port -d 'Port of the API server on 127.0.0.1; 0 picks a free one' -r -f

@@ -1153,7 +1153,7 @@ module completions {
   export extern "kubectl-kai sandbox" [
     --nodes: string           # Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none
     --rack-nodes: string      # Nodes in a rack
-    --operators: string       # Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)
+    --operators: string       # Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, dra)
     --attach: string          # Run only nodes and operators, against the cluster of this kubeconfig context
     --demo                    # Tell the product's story with real commands; ends with 0 when it came out as told
     --keep                    # Leave the cluster up after --demo; leave the nodes registered after --attach

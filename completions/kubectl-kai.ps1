@@ -1197,7 +1197,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-kai' -ScriptBlock {
         'kubectl-kai;sandbox' {
             [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Simulated nodes: COUNTxMODEL:GPUS[/MIG-PROFILE] or COUNTxcpu:CORES, comma-separated; none for none')
             [CompletionResult]::new('--rack-nodes', '--rack-nodes', [CompletionResultType]::ParameterName, 'Nodes in a rack')
-            [CompletionResult]::new('--operators', '--operators', [CompletionResultType]::ParameterName, 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage)')
+            [CompletionResult]::new('--operators', '--operators', [CompletionResultType]::ParameterName, 'Stand-ins for workload operators: all, none, or names (core, ray, training, argo, notebook, jobset, lws, spark, trainer, scheduler, storage, dra)')
             [CompletionResult]::new('--attach', '--attach', [CompletionResultType]::ParameterName, 'Run only nodes and operators, against the cluster of this kubeconfig context')
             [CompletionResult]::new('--pace', '--pace', [CompletionResultType]::ParameterName, 'Simulated seconds that pass in a second (1, with --demo 60)')
             [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'Port of the API server on 127.0.0.1; 0 picks a free one')
