@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(before, 1, "rounds before the canary's");
     }
 
-    /// Who has very many keys that never succeed must not find out alone whether the server answers again.
+    /// One tenant with very many keys that never succeed must not find out alone whether the server answers again.
     #[tokio::test(start_paused = true)]
     async fn tenants_take_turns_to_find_out_whether_the_server_answers() {
         let (queue, _) = queue();

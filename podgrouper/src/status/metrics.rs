@@ -44,7 +44,7 @@ struct Shared {
     told: Mutex<Told>,
 }
 
-/// What is told of queues, under which names.
+/// Series of queues, and the names under which they are told.
 #[derive(Debug)]
 struct Told {
     /// In the order of [`GAUGES`].

@@ -366,7 +366,7 @@ async fn a_kind_that_cannot_be_listed_for_now_is_not_waited_for() {
     assert!(run.lists.are_complete());
 }
 
-/// What is under way for the group before would be waited for without end.
+/// Binds that are under way for the group before would be waited for without end.
 #[tokio::test(start_paused = true)]
 async fn a_group_that_was_made_again_while_nobody_heard_begins_anew() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! How much is kept of what is looked at again.
+//! Checks that no more is kept of what is looked at again than there is.
 
 use super::*;
 

@@ -38,7 +38,7 @@ pub(super) enum Address {
     Given(Secret),
     /// In an environment variable.
     Variable(Box<str>),
-    /// Where the command line says, or KAI's operator sets one up.
+    /// The address on the command line, or the database that KAI's operator sets up.
     Fallback,
 }
 

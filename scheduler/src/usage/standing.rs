@@ -188,7 +188,7 @@ mod tests {
         Write { client, guard, metrics, stop, open, idle: CancellationToken::new() }
     }
 
-    /// What is found changes seldom: a status that was not written would say otherwise for days.
+    /// A finding changes seldom: a status that was not written would say otherwise for days.
     #[tokio::test(start_paused = true)]
     async fn what_was_not_written_is_written_again() {
         let sent = Arc::default();

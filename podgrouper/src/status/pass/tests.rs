@@ -137,7 +137,7 @@ async fn a_status_that_was_refused_is_written_again() {
     }
 }
 
-/// What others ask for meanwhile must not have it forgotten.
+/// A status that failed is not forgotten by what others ask for meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_status_that_failed_is_written_again_whatever_passes_come_between() {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -169,7 +169,7 @@ async fn a_status_that_failed_is_written_again_whatever_passes_come_between() {
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
-/// What is always refused would be asked for whenever a pod of anybody changes.
+/// A status that is always refused would be asked for whenever a pod of anybody changes.
 #[tokio::test(start_paused = true)]
 async fn a_queue_whose_status_failed_waits_whatever_passes_come_between() {
     let asked = Arc::new(AtomicUsize::new(0));

@@ -105,7 +105,7 @@ fn reserved() -> (Task, Value) {
     (Task::Bind(bind), found)
 }
 
-/// What is taken back late would be missing to the next bind of the pod.
+/// A claim that is taken back late would be missing to the next bind of the pod.
 #[tokio::test(start_paused = true)]
 async fn what_is_taken_back_without_an_answer_is_waited_for() {
     let (bind, found) = reserved();
@@ -169,7 +169,7 @@ async fn what_a_bind_wrote_is_taken_away_for_certain() {
     }
 }
 
-/// What it does while it fails is done, or not, once it is back.
+/// Once it is back it says what it did, or did not, while it failed.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_fails_for_minutes_is_asked_until_it_says_what_was_done() {
     for is_gone in [true, false] {
@@ -237,7 +237,7 @@ fn client_of(address: std::net::SocketAddr) -> Client {
     Client::try_from(config).expect("a client")
 }
 
-/// What was never sent does not come true later; what was sent before the connection broke may.
+/// Nothing comes true later that was never sent; a write that was sent before the connection broke may.
 #[tokio::test]
 async fn a_write_without_a_connection_is_waited_for_no_longer() {
     let (write, _) = server(Value::Null, 200).await;

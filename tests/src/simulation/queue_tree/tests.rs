@@ -1,3 +1,5 @@
+//! Checks that limits and quotas hold at every level, and in whose name queues that move are judged.
+
 use k8s_openapi::api::core::v1::Pod;
 use kai_sandbox::server::Change;
 use serde_json::json;

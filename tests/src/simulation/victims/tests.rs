@@ -1,3 +1,5 @@
+//! Checks which evictions are judged as forbidden, too early, or of the wrong queue.
+
 use k8s_openapi::api::core::v1::Pod;
 use kai_sandbox::server::Change;
 use serde_json::{Value, json};
