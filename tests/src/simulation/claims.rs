@@ -16,7 +16,7 @@ use super::shown::{Life, Shown};
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     /// Claims by `namespace/name`.
-    claims: BTreeMap<String, Claim>,
+    by_name: BTreeMap<String, Claim>,
     /// Claims that have a device, by `driver/pool/device`.
     devices: BTreeMap<String, BTreeSet<String>>,
     /// Pods that need claims and have not ended, by UID.
@@ -53,7 +53,7 @@ impl Claims {
     pub(super) fn claim(&mut self, object: &Value, change: Change) -> Vec<String> {
         let name = key(text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
         let new = if change == Change::Deleted { Claim::default() } else { Claim::of(object) };
-        let old = self.claims.remove(&name).unwrap_or_default();
+        let old = self.by_name.remove(&name).unwrap_or_default();
         for device in old.devices.difference(&new.devices) {
             if let Some(holders) = self.devices.get_mut(device) {
                 holders.remove(&name);
@@ -69,7 +69,7 @@ impl Claims {
         }
         let consumers: Vec<String> = old.consumers.union(&new.consumers).cloned().collect();
         if change != Change::Deleted {
-            self.claims.insert(name, new);
+            self.by_name.insert(name, new);
         }
         wrong.extend(consumers.iter().filter_map(|uid| self.lack(uid)));
         wrong
@@ -94,7 +94,7 @@ impl Claims {
             return Some(format!("{name} is on {node}, and its claim {entry} is not made"));
         }
         pod.claims.iter().find_map(|of| {
-            let claim = self.claims.get(of);
+            let claim = self.by_name.get(of);
             let why = match claim {
                 None => "is not there".to_owned(),
                 Some(claim) if !claim.has_devices => "has no devices".to_owned(),
@@ -127,7 +127,7 @@ impl Claims {
             let of = claim.made_for.as_ref().filter(|uid| !self.pods.contains_key(*uid));
             of.map(|uid| format!("claim {name} is left behind by {uid}"))
         };
-        self.claims.iter().filter_map(wrong).collect()
+        self.by_name.iter().filter_map(wrong).collect()
     }
 }
 

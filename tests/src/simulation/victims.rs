@@ -98,7 +98,7 @@ impl Victims {
             forbidden(eviction, known),
             self.too_early(eviction, known, at),
             self.within_its_delay(eviction, known, at),
-            self.from_its_own(eviction, known, at),
+            self.within_its_quota(eviction, known, at),
             self.beyond_its_share(eviction, known, at),
         ];
         let (name, for_whom) = (&shown.name, by);
@@ -146,7 +146,12 @@ impl Victims {
 
     /// A reclaim from a queue that has no more than is its own, even if all that waits in it counted. Whoever reclaims
     /// without asking for GPUs takes from any queue whose pods find another place. Source: docs/behaviour.md 4.3.
-    fn from_its_own(&self, eviction: Eviction<'_>, known: Known<'_>, at: Moment) -> Option<String> {
+    fn within_its_quota(
+        &self,
+        eviction: Eviction<'_>,
+        known: Known<'_>,
+        at: Moment,
+    ) -> Option<String> {
         let (of, by) = (known.groups.get(eviction.of)?, known.groups.get(eviction.by)?);
         let is_reclaim = eviction.action == Action::Reclaim && self.ask.contains_key(eviction.by);
         if !is_reclaim || known.queues.has_moved_since(at.since) {
