@@ -307,6 +307,15 @@ pub(super) async fn patch(client: &Client, name: &str, patch: &Value) -> Result<
     patched.map(drop).with_context(|| format!("failed to patch {kind}/{name}"))
 }
 
+/// Takes all finalizers from an object. One that is not there, or has just gone, is fine.
+pub(super) async fn release(client: &Client, name: &str) -> Result<()> {
+    let released = patch(client, name, &json!({"metadata": {"finalizers": null}})).await;
+    released.or_else(|error| match error.downcast_ref() {
+        Some(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        _ => Err(error),
+    })
+}
+
 /// Changes the resources of the first container of a pod, which may be running.
 pub(super) async fn resize(client: &Client, name: &str, resources: &Value) -> Result<()> {
     let (kind, namespace, name) = parts(name)?;

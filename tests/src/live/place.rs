@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use kai_api::names::namespace;
 use kai_sandbox::server::{Options, Server};
 use kube::{Client, api::DynamicObject};
-use serde_json::json;
 
 use super::object;
 use crate::{
@@ -118,7 +117,7 @@ impl Place {
                 let of = format!("{kind}/{of}");
                 if object.metadata.finalizers.is_some_and(|finalizers| !finalizers.is_empty()) {
                     // Nobody here need do what a controller outside the scenario would have done.
-                    object::patch(&client, &of, &json!({"metadata": {"finalizers": null}})).await?;
+                    object::release(&client, &of).await?;
                 }
                 object::delete(&client, &of).await?;
             }
