@@ -27,7 +27,7 @@ use kai_daemon::lease::Guard;
 
 use crate::{
     serve::metrics::Metrics,
-    server::{OpenWrites, Write},
+    server::{OpenWrites, Write, call::Failure},
 };
 
 mod ask;
@@ -295,6 +295,32 @@ async fn wait_for_late(write: &Write, left: Duration, begun: Instant) -> bool {
         biased;
         () = write.stop.cancelled() => false,
         () = sleep(left.min(until_next_look(begun.elapsed()))) => true,
+    }
+}
+
+/// Waits until what was asked for has come true, or cannot any more. A server that does not say whether it has is asked until it
+/// does. Tells whether it has.
+async fn comes_true_late<L>(write: &Write, has: impl Fn() -> L) -> bool
+where
+    L: Future<Output = Result<bool, Failure>>,
+{
+    let begun = Instant::now();
+    let mut left = write.open.left();
+    if left.is_none() {
+        // Nothing was sent that was not answered.
+        return false;
+    }
+    loop {
+        match has().await {
+            Ok(true) => return true,
+            Ok(false) if left.is_none() => return false,
+            Err(failure) if left.is_none() && !failure.is_no_answer() => return false,
+            Ok(false) | Err(_) => {}
+        }
+        if !wait_for_late(write, left.unwrap_or(LOOK_MAX), begun).await {
+            return false;
+        }
+        left = write.open.left();
     }
 }
 

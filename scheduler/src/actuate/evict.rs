@@ -7,9 +7,9 @@ use http::Method;
 use kai_daemon::backoff;
 use kai_daemon::clock;
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
-use super::{EvictionStamp, LOOK_MAX, Outcome, Write, wait_for_late};
+use super::{EvictionStamp, Outcome, Write, comes_true_late};
 use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
@@ -86,34 +86,13 @@ impl Evict {
                 Err(Failure::Unsure(message)) => {
                     unsure += 1;
                     if unsure == ATTEMPTS_MAX {
-                        return if self.goes_late(write).await { Ok(()) } else { Err(message) };
+                        // Another pod would be evicted in its place, and both would go.
+                        let goes = comes_true_late(write, || self.is_gone(write)).await;
+                        return if goes { Ok(()) } else { Err(message) };
                     }
                     sleep(backoff(unsure)).await;
                 }
             }
-        }
-    }
-
-    /// Waits until nothing that was asked for can come true any more, or has: another pod would be evicted in its place, and
-    /// both would go. A server that does not say whether it has is asked until it does. Tells whether it has.
-    async fn goes_late(&self, write: &Write) -> bool {
-        let begun = Instant::now();
-        let mut left = write.open.left();
-        if left.is_none() {
-            // Nothing of it was sent, so that it cannot go by it.
-            return false;
-        }
-        loop {
-            match self.is_gone(write).await {
-                Ok(true) => return true,
-                Ok(false) if left.is_none() => return false,
-                Err(failure) if left.is_none() && !failure.is_no_answer() => return false,
-                Ok(false) | Err(_) => {}
-            }
-            if !wait_for_late(write, left.unwrap_or(LOOK_MAX), begun).await {
-                return false;
-            }
-            left = write.open.left();
         }
     }
 

@@ -10,12 +10,11 @@ use kai_api::names::{annotation, env, label, resource};
 use kai_daemon::backoff;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::{
-    LOOK_MAX, Write,
+    Write, comes_true_late,
     found::{Found, delete_now},
-    wait_for_late,
 };
 use crate::{
     actuate::ShareOutcome,
@@ -166,32 +165,11 @@ impl Reserve {
             };
             unsure += 1;
             if unsure == ATTEMPTS_MAX {
-                return if self.comes_late(write, &name).await { Ok(()) } else { Err(message) };
+                // Its GPU would be given to somebody else, and both would have it.
+                let comes = comes_true_late(write, || self.is_there(write, &name)).await;
+                return if comes { Ok(()) } else { Err(message) };
             }
             sleep(backoff(unsure)).await;
-        }
-    }
-
-    /// Waits until the pod of this name holds the device, or cannot be made by what was asked for any more: until then its GPU
-    /// is given to nobody else. A server that does not say whether it does is asked until it says so. Tells whether it does.
-    async fn comes_late(&self, write: &Write, name: &str) -> bool {
-        let begun = Instant::now();
-        let mut left = write.open.left();
-        if left.is_none() {
-            // Nothing was sent that was not answered.
-            return false;
-        }
-        loop {
-            match self.is_there(write, name).await {
-                Ok(true) => return true,
-                Ok(false) if left.is_none() => return false,
-                Err(failure) if left.is_none() && !failure.is_no_answer() => return false,
-                Ok(false) | Err(_) => {}
-            }
-            if !wait_for_late(write, left.unwrap_or(LOOK_MAX), begun).await {
-                return false;
-            }
-            left = write.open.left();
         }
     }
 
