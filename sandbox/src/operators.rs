@@ -20,6 +20,7 @@ mod condition;
 mod cron;
 mod dra;
 mod drive;
+mod follow;
 mod jobset;
 mod lws;
 mod notebook;

@@ -18,27 +18,21 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
-use std::pin::pin;
-use std::time::Duration;
-
-use futures::{Stream, StreamExt};
 use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::DynamicObject;
-use kube::runtime::watcher::{self, Event};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use decide::{Deed, unprotected};
 use seen::{Seen, Watched};
 
+use super::follow::{ensure, events, follow};
+
 /// The name of the driver, and of the class of its devices.
 pub const NIC_DRIVER: &str = "nic.example.com";
 /// The number of devices that each simulated node has of [`NIC_DRIVER`].
 pub const NICS_OF_NODE: u32 = 2;
-
-/// Time after which what failed is looked at again.
-const RETRY: Duration = Duration::from_millis(300);
 
 /// Looks after claims and devices until cancelled.
 pub(super) async fn run(client: Client, cancel: CancellationToken) {
@@ -50,28 +44,9 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
 }
 
 async fn look_after(client: &Client) {
-    while let Err(error) = make_class(client).await {
-        tracing::debug!(%error, "failed to make the device class");
-        tokio::time::sleep(RETRY).await;
-    }
-    let events = Watched::ALL.map(|kind| Box::pin(events(client, kind)));
-    let mut events = pin!(futures::stream::select_all(events));
-    let mut seen = Seen::new();
-    let mut has_failed = false;
-    loop {
-        let next = events.next();
-        let event =
-            if has_failed { tokio::time::timeout(RETRY, next).await } else { Ok(next.await) };
-        match event {
-            Ok(None) => return,
-            Ok(Some((kind, event))) => seen.take_in(kind, event),
-            // It is time to try again.
-            Err(_) => {}
-        }
-        if seen.is_listed() {
-            has_failed = settle(client, &mut seen).await;
-        }
-    }
+    ensure(client, &driver::class_resource(), &driver::class()).await;
+    let kinds = Watched::ALL.map(|kind| events(client, (kind, &kind.resource()), kind.watch()));
+    follow(client, kinds, Seen::new()).await;
 }
 
 /// Does what is to be done until nothing is; tells whether something failed, which is to be tried again.
@@ -99,34 +74,6 @@ async fn settle(client: &Client, seen: &mut Seen) -> bool {
 fn is_overtaken(error: &kube::Error) -> bool {
     let kube::Error::Api(status) = error else { return false };
     status.is_not_found() || status.is_conflict() || status.is_already_exists()
-}
-
-/// Events of one kind, where a watch that broke is begun anew.
-fn events(
-    client: &Client,
-    kind: Watched,
-) -> impl Stream<Item = (Watched, Event<DynamicObject>)> + use<> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind.resource());
-    watcher::watcher(api, kind.watch()).filter_map(move |event| async move {
-        match event {
-            Ok(event) => Some((kind, event)),
-            Err(error) => {
-                tracing::debug!(?kind, %error, "watch interrupted");
-                tokio::time::sleep(RETRY).await;
-                None
-            }
-        }
-    })
-}
-
-/// Makes the class of the driver's devices, as whoever installs a driver does.
-async fn make_class(client: &Client) -> Result<(), kube::Error> {
-    let class = driver::class();
-    let classes: Api<DynamicObject> = Api::all_with(client.clone(), &driver::class_resource());
-    match classes.create(&PostParams::default(), &class).await {
-        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
-        other => other.map(drop),
-    }
 }
 
 /// Does one thing, and takes in what came of it.

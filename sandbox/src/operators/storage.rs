@@ -14,25 +14,22 @@
 mod decide;
 
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::time::Duration;
 
-use futures::{Stream, StreamExt};
 use kube::Client;
 use kube::api::{Api, ApiResource, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::{DynamicObject, GroupVersionKind};
-use kube::runtime::watcher::{self, Event};
+use kube::runtime::watcher;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use decide::{Deed, Seen};
 
+use super::follow::{ensure, events, follow};
+
 /// The name of the class that the stand-in makes volumes for, and makes the default.
 pub(super) const CLASS: &str = "standard";
 /// The name of the provisioner, and of the driver of its volumes.
 const PROVISIONER: &str = "volumes.sandbox.kai.scheduler";
-/// Time after which what failed is looked at again.
-const RETRY: Duration = Duration::from_millis(300);
 
 /// A kind that the stand-in watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,29 +62,12 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
 }
 
 async fn provide(client: &Client) {
-    while let Err(error) = make_class(client).await {
-        tracing::debug!(%error, "failed to make the storage class");
-        tokio::time::sleep(RETRY).await;
-    }
+    ensure(client, &Watched::Class.resource(), &class()).await;
     let kinds = [Watched::Pod, Watched::Claim, Watched::Volume, Watched::Class];
-    let mut events =
-        pin!(futures::stream::select_all(kinds.map(|kind| Box::pin(events(client, kind)))));
-    let mut seen = Seen::new(&kinds);
-    let mut has_failed = false;
-    loop {
-        let next = events.next();
-        let event =
-            if has_failed { tokio::time::timeout(RETRY, next).await } else { Ok(next.await) };
-        match event {
-            Ok(None) => return,
-            Ok(Some((kind, event))) => seen.take_in(kind, event),
-            // It is time to try again.
-            Err(_) => {}
-        }
-        if seen.is_listed() {
-            has_failed = settle(client, &mut seen).await.is_err();
-        }
-    }
+    let seen = Seen::new(&kinds);
+    let all = watcher::Config::default();
+    let kinds = kinds.map(|kind| events(client, (kind, &kind.resource()), all.clone()));
+    follow(client, kinds, seen).await;
 }
 
 /// Does what is to be done until nothing is.
@@ -104,37 +84,15 @@ async fn settle(client: &Client, seen: &mut Seen) -> Result<(), kube::Error> {
     }
 }
 
-/// Events of one kind, where a watch that broke is begun anew.
-fn events(
-    client: &Client,
-    kind: Watched,
-) -> impl Stream<Item = (Watched, Event<DynamicObject>)> + use<> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind.resource());
-    watcher::watcher(api, watcher::Config::default()).filter_map(move |event| async move {
-        match event {
-            Ok(event) => Some((kind, event)),
-            Err(error) => {
-                tracing::debug!(?kind, %error, "watch interrupted");
-                tokio::time::sleep(RETRY).await;
-                None
-            }
-        }
-    })
-}
-
-/// Makes the default class, as the provisioner of a cluster brings one.
-async fn make_class(client: &Client) -> Result<(), kube::Error> {
-    let classes: Api<DynamicObject> = Api::all_with(client.clone(), &Watched::Class.resource());
+/// The default class, as the provisioner of a cluster brings one.
+fn class() -> DynamicObject {
     let mut class = DynamicObject::new(CLASS, &Watched::Class.resource());
     class.metadata.annotations =
         Some([(decide::DEFAULT_CLASS.to_owned(), "true".to_owned())].into_iter().collect());
     class.data = json!({
         "provisioner": PROVISIONER, "reclaimPolicy": "Delete", "volumeBindingMode": "WaitForFirstConsumer",
     });
-    match classes.create(&PostParams::default(), &class).await {
-        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
-        other => other.map(drop),
-    }
+    class
 }
 
 /// Does one thing, and takes in what came of it. What somebody else did meanwhile, the watch will show.

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Client;
 use kube::api::ApiResource;
 use kube::core::{DynamicObject, GroupVersionKind, TypeMeta};
 use kube::runtime::watcher::{self, Event};
 use serde_json::{Value, json};
 
+use super::super::follow;
 use super::NIC_DRIVER;
 use crate::nodes::object::NODE_LABEL;
 
@@ -93,30 +95,6 @@ impl Seen {
     /// Nothing was listed yet.
     pub(super) fn new() -> Self {
         Self { listing: BTreeSet::from(Watched::ALL), ..Self::default() }
-    }
-
-    /// Tells whether all kinds are known whole.
-    pub(super) fn is_listed(&self) -> bool {
-        self.listing.is_empty()
-    }
-
-    pub(super) fn take_in(&mut self, kind: Watched, event: Event<DynamicObject>) {
-        match event {
-            Event::Apply(object) | Event::InitApply(object) => self.apply(kind, object),
-            Event::Delete(object) => self.delete(kind, &object),
-            Event::Init => {
-                self.objects.retain(|key, _| key.kind != kind);
-                if kind == Watched::Claim {
-                    self.made.clear();
-                }
-                self.listing.insert(kind);
-            }
-            Event::InitDone => {
-                self.listing.remove(&kind);
-                // What went while nobody watched shows nowhere else.
-                self.due.extend(self.objects.keys().cloned());
-            }
-        }
     }
 
     /// Takes in what an object is by now. Costs O(log n) for it and for each object that it names; for a template, O(pods of its
@@ -229,6 +207,37 @@ impl Seen {
     /// Tells whether the API server said just now that there is no pod of this UID.
     pub(super) fn is_absent(&self, uid: &str) -> bool {
         self.absent.contains(uid)
+    }
+}
+
+impl follow::Seen for Seen {
+    type Kind = Watched;
+
+    fn is_listed(&self) -> bool {
+        self.listing.is_empty()
+    }
+
+    fn take_in(&mut self, kind: Watched, event: Event<DynamicObject>) {
+        match event {
+            Event::Apply(object) | Event::InitApply(object) => self.apply(kind, object),
+            Event::Delete(object) => self.delete(kind, &object),
+            Event::Init => {
+                self.objects.retain(|key, _| key.kind != kind);
+                if kind == Watched::Claim {
+                    self.made.clear();
+                }
+                self.listing.insert(kind);
+            }
+            Event::InitDone => {
+                self.listing.remove(&kind);
+                // What went while nobody watched shows nowhere else.
+                self.due.extend(self.objects.keys().cloned());
+            }
+        }
+    }
+
+    async fn settle(&mut self, client: &Client) -> bool {
+        super::settle(client, self).await
     }
 }
 

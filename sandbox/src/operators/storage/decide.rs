@@ -7,10 +7,12 @@
 
 use std::collections::HashSet;
 
+use kube::Client;
 use kube::core::DynamicObject;
 use kube::runtime::watcher::Event;
 use serde_json::{Value, json};
 
+use super::super::follow;
 use super::{CLASS, Objects, PROVISIONER, Watched};
 
 /// The annotation of the default class.
@@ -51,25 +53,6 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn new(kinds: &[Watched]) -> Self {
         Self { listing: kinds.iter().copied().collect(), ..Self::default() }
-    }
-
-    /// Tells whether all kinds are known whole.
-    pub(super) fn is_listed(&self) -> bool {
-        self.listing.is_empty()
-    }
-
-    pub(super) fn take_in(&mut self, kind: Watched, event: Event<DynamicObject>) {
-        match event {
-            Event::Apply(object) | Event::InitApply(object) => self.apply(kind, object),
-            Event::Delete(object) => self.delete(kind, &object),
-            Event::Init => {
-                self.of(kind).clear();
-                self.listing.insert(kind);
-            }
-            Event::InitDone => {
-                self.listing.remove(&kind);
-            }
-        }
     }
 
     pub(super) fn apply(&mut self, kind: Watched, mut object: DynamicObject) {
@@ -221,6 +204,32 @@ impl Seen {
             (false, false) => "Released",
         };
         with_status(Watched::Volume, volume, &json!({"phase": phase}))
+    }
+}
+
+impl follow::Seen for Seen {
+    type Kind = Watched;
+
+    fn is_listed(&self) -> bool {
+        self.listing.is_empty()
+    }
+
+    fn take_in(&mut self, kind: Watched, event: Event<DynamicObject>) {
+        match event {
+            Event::Apply(object) | Event::InitApply(object) => self.apply(kind, object),
+            Event::Delete(object) => self.delete(kind, &object),
+            Event::Init => {
+                self.of(kind).clear();
+                self.listing.insert(kind);
+            }
+            Event::InitDone => {
+                self.listing.remove(&kind);
+            }
+        }
+    }
+
+    async fn settle(&mut self, client: &Client) -> bool {
+        super::settle(client, self).await.is_err()
     }
 }
 
