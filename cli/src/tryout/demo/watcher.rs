@@ -2,6 +2,7 @@
 //!
 //! What the demo claims is taken from here, and from what containers see on their nodes, not from the scheduler.
 
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -61,15 +62,20 @@ async fn run(client: Client, witness: Arc<Mutex<Witness>>, told: watch::Sender<u
     let config = watcher::Config::default;
     let mut pods = watcher::watcher(Api::<Pod>::all(client.clone()), config()).boxed();
     let mut groups = watcher::watcher(Api::<PodGroup>::all(client), config()).boxed();
+    // A watch that fell behind begins with a list: whoever is not on it went meanwhile.
+    let mut listed = Vec::new();
     loop {
         tokio::select! {
             Some(event) = pods.next() => {
                 let now = Instant::now();
                 let mut witness = witness.lock().unwrap_or_else(PoisonError::into_inner);
                 match event {
-                    Ok(Event::Apply(pod) | Event::InitApply(pod)) => witness.pod(&pod, now),
+                    Ok(Event::Apply(pod)) => witness.pod(&pod, now),
                     Ok(Event::Delete(pod)) => witness.pod_gone(&pod.uid().unwrap_or_default(), now),
-                    Ok(Event::Init | Event::InitDone) | Err(_) => {}
+                    Ok(Event::Init) => listed.clear(),
+                    Ok(Event::InitApply(pod)) => listed.push(pod),
+                    Ok(Event::InitDone) => witness.pods_listed(mem::take(&mut listed), now),
+                    Err(_) => {}
                 }
             }
             Some(event) = groups.next() => {

@@ -98,7 +98,7 @@ impl Witness {
         let mut seen = self.pods.remove(&uid).unwrap_or_else(|| first_sight(pod, now));
         seen.group = pod.annotations().get(annotation::POD_GROUP).cloned().or(seen.group);
         seen.queue = queue(pod);
-        let phase = pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default();
+        let phase = phase(pod);
         let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone());
         if let (None, Some(node)) = (&seen.node, node) {
             seen.bound = Some(now);
@@ -112,7 +112,7 @@ impl Witness {
                 gang.since.get_or_insert(now);
             }
         }
-        if matches!(phase.as_str(), "Succeeded" | "Failed") && seen.ended.is_none() {
+        if has_ended(&phase) && seen.ended.is_none() {
             seen.ended = Some(now);
             self.leave(&mut seen);
         }
@@ -127,6 +127,19 @@ impl Witness {
         seen.phase = phase;
         self.pods.insert(uid, seen);
         self.check(now);
+    }
+
+    /// Takes in all pods that there are: who is gone or has ended leaves before others take the place.
+    pub(super) fn pods_listed(&mut self, mut pods: Vec<Pod>, now: Instant) {
+        let uids: HashSet<String> = pods.iter().filter_map(|pod| pod.uid()).collect();
+        let gone = self.pods.keys().filter(|uid| !uids.contains(*uid)).cloned();
+        for uid in gone.collect::<Vec<_>>() {
+            self.pod_gone(&uid, now);
+        }
+        pods.sort_by_key(|pod| !has_ended(&phase(pod)));
+        for pod in &pods {
+            self.pod(pod, now);
+        }
     }
 
     /// A pod is no longer there.
@@ -333,6 +346,14 @@ fn workload(pod: &Pod) -> String {
     cluster.map_or_else(|| pod.name_any(), ToOwned::to_owned)
 }
 
+fn phase(pod: &Pod) -> String {
+    pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default()
+}
+
+fn has_ended(phase: &str) -> bool {
+    matches!(phase, "Succeeded" | "Failed")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,6 +395,36 @@ mod tests {
         check(2, &half, Duration::from_secs(2), Some("g is half-placed: 1 of 2 pods"));
         let whole = [("a", "1", "node-1", "Pending"), ("b", "1", "node-1", "Pending")];
         check(2, &whole, Duration::from_secs(2), None);
+    }
+
+    /// A watch that fell behind is told neither of the end of `a` nor that of `b`, and then lists what there is.
+    #[test]
+    fn a_list_shows_who_left() {
+        let mut witness =
+            Witness::new(&group::expand(&group::parse("1xH100:2").expect("a group"), 1));
+        let pod = |name: &str, phase: &str| -> Pod {
+            let pod = json!({"metadata": {"name": name, "uid": name},
+                "spec": {"nodeName": "node-1", "containers": [
+                    {"name": "main", "resources": {"requests": {"nvidia.com/gpu": "1"}}}]},
+                "status": {"phase": phase}});
+            serde_json::from_value(pod).expect("a Pod")
+        };
+        let start = Instant::now();
+        witness.pod(&pod("a", "Running"), start);
+        witness.pod(&pod("z", "Running"), start);
+        witness
+            .pods_listed(vec![pod("b", "Pending"), pod("c", "Pending"), pod("z", "Failed")], start);
+        assert_eq!(witness.broken, None);
+        witness.pods_listed(vec![pod("b", "Running"), pod("d", "Pending")], start);
+        assert_eq!(witness.broken, None);
+        witness.pods_listed(
+            vec![pod("b", "Running"), pod("d", "Pending"), pod("e", "Pending")],
+            start,
+        );
+        assert_eq!(
+            witness.broken.as_deref(),
+            Some("node-1 has 0 devices left for e, which needs 1")
+        );
     }
 
     #[test]
