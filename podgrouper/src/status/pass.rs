@@ -101,20 +101,23 @@ impl Controller {
             let mut changed = self.news().await;
             tokio::time::sleep(DEBOUNCE).await;
             changed.extend(std::mem::take(&mut *self.dirty.marks()).groups);
-            let (since, has_groups) = (Instant::now(), !changed.is_empty());
-            let failed = self.pass(changed).await;
+            let since = Instant::now();
+            let failed = self.pass(changed.clone()).await;
             let how = |is_group: bool| {
                 let is_bad = failed.iter().any(|key| key.namespace.is_empty() != is_group);
                 if is_bad { Ended::Badly } else { Ended::Well }
             };
             meters.ended("queue", how(false), since.elapsed());
-            if has_groups {
+            if !changed.is_empty() {
                 meters.ended("podgroup", how(true), since.elapsed());
             }
-            let now = Instant::now();
             let again: BTreeSet<Key> =
                 failed.into_iter().chain(std::mem::take(&mut self.unsure)).collect();
-            self.paused.retain(|key, paused| now < paused.until || again.contains(key));
+            // A pause may have ended during the pass, which was not told of it.
+            let is_left = |key: &Key, until| {
+                if key.namespace.is_empty() { since < until } else { !changed.contains(key) }
+            };
+            self.paused.retain(|key, paused| again.contains(key) || is_left(key, paused.until));
             for key in again {
                 self.pause(key);
             }
