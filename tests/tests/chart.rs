@@ -217,6 +217,12 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         r#""kai-scheduler""#,
     ),
     (
+        &["kaiConfig.render=true", "kaiConfigDeployer.enabled=false"],
+        "Config /kai-config",
+        "/spec/namespace",
+        r#""kai-scheduler""#,
+    ),
+    (
         &["podgrouper.podDisruptionBudget.enabled=true"],
         "PodDisruptionBudget kai-scheduler/kai-podgrouper",
         "/spec",
@@ -372,6 +378,7 @@ fn values_do_what_they_say() -> Result<()> {
         ("defaultPriorityClasses.enabled=false", "PriorityClass /train"),
         ("defaultQueue.createDefaultQueue=false", "Queue /default-queue"),
         ("kaiConfig.render=false", "Config /kai-config"),
+        ("kaiConfigDeployer.enabled=false", "Config /kai-config"),
         (
             "scheduler.podDisruptionBudget.enabled=true",
             "PodDisruptionBudget kai-scheduler/kai-scheduler-default",

@@ -189,7 +189,10 @@ fn condition(kind: &str, name: &str) -> Option<&'static str> {
         ("PriorityClass", _) => ".Values.defaultPriorityClasses.enabled",
         ("Queue", _) => ".Values.defaultQueue.createDefaultQueue",
         ("SchedulingShard", _) => ".Values.defaultShard.enabled",
-        ("Config", _) => "or .Values.kaiConfig.render (.Values.kaiConfigDeployer).enabled",
+        ("Config", _) => {
+            "or .Values.kaiConfig.render (.Values.kaiConfigDeployer).enabled \
+             (and (kindIs \"invalid\" .Values.kaiConfig.render) (kindIs \"invalid\" (.Values.kaiConfigDeployer).enabled))"
+        }
         _ => return None,
     })
 }

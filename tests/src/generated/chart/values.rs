@@ -269,15 +269,15 @@ const ROWS: &[Row] = &[
     row("defaultQueue.childResources", QUEUE, TABLE, "Quota, limit and weight of the queue."),
     row(
         "kaiConfig.render",
-        "true",
-        FLAG,
-        "Make the Config `kai-config` from these values; false where it is managed elsewhere.",
+        "null",
+        MAYBE_FLAG,
+        "Make the Config `kai-config` from these values; false where it is managed elsewhere. Where it is not given, kaiConfigDeployer.enabled decides, and the Config is made unless that is false.",
     ),
     row(
         "kaiConfigDeployer",
         "{}",
         TABLE,
-        "With `enabled: true`, KAI's other way to make the Config, it is made whatever kaiConfig.render says; all else here has no effect.",
+        "KAI's other way to make the Config: with `enabled: true` it is made whatever kaiConfig.render says, with `enabled: false` only where kaiConfig.render is true. All else here has no effect.",
     ),
     row(
         "openshift",
