@@ -355,6 +355,7 @@ async fn nothing_is_written_where_one_volume_cannot_be_had() -> Result<()> {
         uid: Box::from(claim),
         node: Box::from("n1"),
         step,
+        bound_within: Duration::from_mins(2),
     };
     stage.bind.volumes =
         vec![grant("made", VolumeStep::Provision), grant("none", VolumeStep::Refuse)];
@@ -398,7 +399,8 @@ async fn a_volume_that_is_not_free_any_more_is_left_as_it_is() -> Result<()> {
         let step = VolumeStep::Give(Box::from(given));
         let (namespace, node) = (Box::from("default"), Box::from("n1"));
         let (claim, uid) = (Box::from("ours"), Box::from("o"));
-        stage.bind.volumes = vec![VolumeGrant { namespace, claim, uid, node, step }];
+        let bound_within = Duration::from_mins(2);
+        stage.bind.volumes = vec![VolumeGrant { namespace, claim, uid, node, step, bound_within }];
         stage.begin().await?;
         let reason = stage.reason().await?;
         ensure!(reason == format!("failed to bind the volume claim ours: {why}"), "{reason}");

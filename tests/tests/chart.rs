@@ -281,6 +281,12 @@ const VALUES: &[(&[&str], &str, &str, &str)] = &[
         "/spec/admission/gpuFractionRuntimeClassName",
         r#""""#,
     ),
+    (
+        &["binder.volumeBindingTimeoutSeconds=300"],
+        "Config /kai-config",
+        "/spec/binder",
+        r#"{"volumeBindingTimeoutSeconds": 300}"#,
+    ),
     (&["binder.cdiEnabled=false"], "Config /kai-config", "/spec/binder/cdiEnabled", "false"),
     (
         &["binder.resourceReservationPodResources.cpu=1m"],

@@ -9,7 +9,7 @@ use super::plan::Pools;
 use crate::object::Object;
 
 /// Flags that `spec.args` of a shard may set (`docs/contract.md` 7.3); the scheduler takes each of them.
-pub const KNOWN_FLAGS: [&str; 49] = [
+pub const KNOWN_FLAGS: [&str; 50] = [
     "allow-consolidating-reclaim",
     "burst",
     "cdi-enabled",
@@ -59,6 +59,7 @@ pub const KNOWN_FLAGS: [&str; 49] = [
     "usage-prometheus-url",
     "use-scheduling-signatures",
     "v",
+    "volume-binding-timeout-seconds",
 ];
 
 /// The flags of the default scheduler as its installer wrote them.

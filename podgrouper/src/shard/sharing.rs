@@ -1,4 +1,4 @@
-//! Settings of shared GPUs in the Config, as flags of every scheduler (`docs/contract.md` 1.7, `binder`).
+//! Settings of KAI's binder in the Config, as flags of every scheduler (`docs/contract.md` 1.7, `binder`).
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const RESERVATION: [(&str, &str); 8] = [
 const PLUGINS: [&str; 2] = ["gpusharing", "hamicore"];
 
 /// Fields of the Config that have an effect here.
-pub(super) const HEEDED: [&str; 12] = [
+pub(super) const HEEDED: [&str; 13] = [
     "binder.cdiEnabled",
     "binder.plugins.gpusharing.arguments",
     "binder.plugins.gpusharing.enabled",
@@ -36,6 +36,7 @@ pub(super) const HEEDED: [&str; 12] = [
     "binder.resourceReservation.reservationPodSecurityContext",
     "binder.resourceReservation.runtimeClassName",
     "binder.resourceReservation.serviceAccountName",
+    "binder.volumeBindingTimeoutSeconds",
 ];
 
 /// The flags that follow from the Config. Its image of reservation pods is left out: it would be KAI's, which does not
@@ -60,6 +61,10 @@ pub(super) fn flags(config: Option<&Object>) -> BTreeMap<String, String> {
     }
     if let Some(enabled) = binder["cdiEnabled"].as_bool() {
         flags.insert("cdi-enabled".to_owned(), enabled.to_string());
+    }
+    // The scheduler would refuse less, and end: its own default counts then.
+    if let Some(seconds @ 1..) = binder["volumeBindingTimeoutSeconds"].as_u64() {
+        flags.insert("volume-binding-timeout-seconds".to_owned(), seconds.to_string());
     }
     let plugins: serde_json::Map<String, Value> = binder["plugins"]
         .as_object()
@@ -92,6 +97,7 @@ mod tests {
             "resourceReservation": {"allocationTimeout": 60, "namespace": "held", "image": {"name": "x"},
                 "podResources": {"requests": {"cpu": "10m"}}},
             "plugins": {"hamicore": {"enabled": true}, "volumebinding": {"enabled": true}},
+            "volumeBindingTimeoutSeconds": 300,
         }}}));
         let flags: Vec<String> =
             flags(Some(&config)).iter().map(|(flag, value)| format!("{flag}={value}")).collect();
@@ -103,8 +109,14 @@ mod tests {
                 "resource-reservation-allocation-timeout=60",
                 "resource-reservation-namespace=held",
                 r#"resource-reservation-pod-resources={"requests":{"cpu":"10m"}}"#,
+                "volume-binding-timeout-seconds=300",
             ]
         );
+        for refused in [0, -1] {
+            let binder = json!({"volumeBindingTimeoutSeconds": refused});
+            let config = Object::new(json!({"spec": {"binder": binder}}));
+            assert!(super::flags(Some(&config)).is_empty(), "{refused}");
+        }
         assert!(super::flags(None).is_empty());
     }
 

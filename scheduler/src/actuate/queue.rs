@@ -247,6 +247,8 @@ fn marked(task: &Task) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::actuate::{Bind, Strip, VolumeGrant, VolumeStep};
 
@@ -346,6 +348,7 @@ mod tests {
             uid: Box::from("u"),
             node: Box::from("n"),
             step: VolumeStep::Give(Box::from("pv")),
+            bound_within: Duration::from_mins(2),
         }];
         let patient = Bind { volumes, ..Bind::of("c", "c", "n") };
         queue.take(vec![strip("c"), Task::Bind(patient)]);

@@ -134,6 +134,7 @@ fn volume() -> VolumeGrant {
         uid: Box::from("u"),
         node: Box::from("n"),
         step: VolumeStep::Give(Box::from("pv")),
+        bound_within: Duration::from_mins(2),
     }
 }
 
@@ -314,6 +315,18 @@ async fn a_volume_is_made_on_the_node_that_its_claim_names() {
         "failed to bind the volume claim disk: the provisioner made no volume for this node";
     let writes = ["PATCH /api/v1/namespaces/ns/persistentvolumeclaims/disk uid=u version=7"];
     check_unbound(bind(), found, expect, &writes).await;
+}
+
+/// A provisioner that is slow is waited for as long as the Config says.
+#[tokio::test(start_paused = true)]
+async fn a_volume_is_waited_for_as_long_as_is_set() {
+    let bound_within = Duration::from_secs(7);
+    let grant = VolumeGrant { step: VolumeStep::Provision, bound_within, ..volume() };
+    let bind = Bind { volumes: vec![grant], ..Bind::of("u", "p", "n") };
+    let named = json!({"volume.kubernetes.io/selected-node": "n"});
+    let found = json!({"metadata": {"uid": "u", "annotations": named}});
+    let expect = "failed to bind the volume claim disk: it was not bound within 7s";
+    check_unbound(bind, found, expect, &[]).await;
 }
 
 /// A volume that is being deleted goes with its data, and a claim that was made again asks for another one.

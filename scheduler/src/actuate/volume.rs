@@ -17,8 +17,6 @@ use crate::server::call::{Failure, Form, call, read};
 
 /// The node for which a claim gets its volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-/// Sets how long claims may take to get their volumes. Source: docs/contract.md 2.3, `volumeBindingTimeoutSeconds`.
-const BOUND_WITHIN: Duration = Duration::from_mins(2);
 /// Sets how often an object is read again that others write too.
 const ATTEMPTS_MAX: u32 = 8;
 /// Says of a volume that a scheduler or controller chose its claim, so that it may be let go again.
@@ -37,6 +35,8 @@ pub struct VolumeGrant {
     pub node: Box<str>,
     /// Says how it gets its volume.
     pub step: VolumeStep,
+    /// Says how long it may take to get it. Source: docs/contract.md 2.3, `volumeBindingTimeoutSeconds`.
+    pub bound_within: Duration,
 }
 
 /// Says how a claim gets its volume.
@@ -99,8 +99,8 @@ impl VolumeGrant {
                 Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
                 Ok(_) | Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
             }
-            if begun.elapsed() > BOUND_WITHIN {
-                let seconds = BOUND_WITHIN.as_secs();
+            if begun.elapsed() > self.bound_within {
+                let seconds = self.bound_within.as_secs();
                 return Err(self.failed(&format!("it was not bound within {seconds}s")));
             }
             tokio::select! {
@@ -188,6 +188,8 @@ fn refusal(message: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::{VolumeGrant, VolumeStep};
@@ -200,6 +202,7 @@ mod tests {
             uid: "now".into(),
             node: "n1".into(),
             step: VolumeStep::Give("pv".into()),
+            bound_within: Duration::from_mins(2),
         };
         let is_named = |rest| {
             let mut reference = json!({"namespace": "ml", "name": "disk"});

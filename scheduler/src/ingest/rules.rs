@@ -1,5 +1,7 @@
 //! Describes what decides whose objects are ours; from the command line.
 
+use std::time::Duration;
+
 /// Holds what decides whose objects are ours; from the command line.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub struct Rules {
     pub full_hierarchy: bool,
     /// A pod that terminates for longer gives nothing back; milliseconds.
     pub stuck_after: i64,
+    /// How long the claims of a pod may take to get their volumes.
+    pub volumes_bound_within: Duration,
     /// Messages have the detailed form: they name every node.
     pub detailed: bool,
 }
@@ -50,6 +54,7 @@ impl Rules {
             full_hierarchy: args.full_hierarchy_fairness,
             stuck_after: i64::try_from(args.stuck_in_releasing_threshold.as_millis())
                 .unwrap_or(i64::MAX),
+            volumes_bound_within: Duration::from_secs(args.volume_binding_timeout_seconds),
             detailed: args.detailed_fit_errors,
         }
     }

@@ -91,6 +91,9 @@ pub struct Args {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true", value_parser = go_bool)]
     pub schedule_csi_storage: bool,
+    /// Seconds that the volume claims of a pod may take to get their volumes before its bind fails.
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    pub volume_binding_timeout_seconds: u64,
     /// Keep the queue tree as it is; false: one level under a queue without limits.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_value = "true", default_missing_value = "true", value_parser = go_bool)]

@@ -1,7 +1,7 @@
 //! Specs that the chart puts together from values: those of the Config and of the default shard.
 
 /// Fields of the Config, each with the value that it has.
-pub(super) const CONFIG: [(&str, &str); 19] = [
+pub(super) const CONFIG: [(&str, &str); 20] = [
     ("namespace", ".Release.Namespace"),
     ("admission.gpuSharing", ".Values.global.gpuSharing"),
     ("admission.blockNvidiaVisibleDevices", ".Values.global.blockNvidiaVisibleDevices"),
@@ -19,6 +19,7 @@ pub(super) const CONFIG: [(&str, &str); 19] = [
     ("prometheus.externalPrometheusUrl", "(.Values.prometheus).externalPrometheusUrl"),
     ("binder.cdiEnabled", ".Values.binder.cdiEnabled"),
     ("binder.plugins", ".Values.binder.plugins"),
+    ("binder.volumeBindingTimeoutSeconds", ".Values.binder.volumeBindingTimeoutSeconds"),
     ("binder.resourceReservation.appLabel", ".Values.global.resourceReservation.appLabel"),
     (
         "binder.resourceReservation.runtimeClassName",

@@ -35,6 +35,7 @@ const PULL: &str = r#"{"enum": ["", "Always", "IfNotPresent", "Never"]}"#;
 const IMAGE: &str = r#"{"type": "object", "additionalProperties": false, "properties": {"registry": {"type": "string"}, "name": {"type": "string"}, "tag": {"type": "string"}, "pullPolicy": {"enum": ["", "Always", "IfNotPresent", "Never"]}}}"#;
 const BUDGET: &str = r#"{"type": "object", "additionalProperties": false, "properties": {"enabled": {"type": "boolean"}, "maxUnavailable": {"type": ["integer", "string"]}}}"#;
 const REPLICAS: &str = r#"{"type": ["integer", "null"], "minimum": 1, "maximum": 10}"#;
+const SECONDS: &str = r#"{"type": ["integer", "null"], "minimum": 1}"#;
 const STRATEGY: &str = r#"{"anyOf": [{"enum": ["binpack", "spread"]}, {"type": "object", "additionalProperties": false, "properties": {"gpu": {"enum": ["binpack", "spread"]}, "cpu": {"enum": ["binpack", "spread"]}}}]}"#;
 const QUEUE: &str = r#"{"cpu": {"quota": 0, "limit": -1, "overQuotaWeight": 1}, "gpu": {"quota": 0, "limit": -1, "overQuotaWeight": 1}, "memory": {"quota": 0, "limit": -1, "overQuotaWeight": 1}}"#;
 
@@ -225,6 +226,12 @@ const ROWS: &[Row] = &[
         "Hand devices over by CDI; found out unless given.",
     ),
     row("binder.plugins", "null", MAYBE_TABLE, "Settings of what binds: gpusharing and hamicore."),
+    row(
+        "binder.volumeBindingTimeoutSeconds",
+        "null",
+        SECONDS,
+        "Seconds that the volume claims of a pod may take to get their volumes; 120 unless given.",
+    ),
     row("binder.runtimeClassName", "null", MAYBE_STRING, "Runtime class of reservation pods."),
     row(
         "binder.resourceReservationPodResources",

@@ -126,6 +126,7 @@ fn grants(
             uid: claim.uid.clone(),
             node: Box::from(node),
             step: step.clone(),
+            bound_within: ingest.context.rules.volumes_bound_within,
         });
         if let VolumeStep::Give(volume) = step {
             volumes.give(&volume, &mount.claim);
