@@ -408,6 +408,8 @@ fn unknown_and_wrong_values_are_refused() -> Result<()> {
         ("operator.replicaCount=0", "replicaCount"),
         ("scheduler.placementStrategy=pack", "placementStrategy"),
         ("defaultQueue.childName=A_b", "childName"),
+        ("global.resourceReservation.namespace=held", "can only be kai-resource-reservation"),
+        ("global.resourceReservation.serviceAccount=own", "can only be kai-resource-reservation"),
     ] {
         let output = helm.run(&["template", "kai", CHART, "--set", value])?;
         let told = String::from_utf8_lossy(&output.stderr);
@@ -418,7 +420,8 @@ fn unknown_and_wrong_values_are_refused() -> Result<()> {
         "kai-scheduler",
         &[
             "--set",
-            "global.fipsMode=off,binder.resources.limits.cpu=1,crdupgrader.image.tag=x,prometheus.enabled=true",
+            "global.fipsMode=off,binder.resources.limits.cpu=1,crdupgrader.image.tag=x,prometheus.enabled=true,\
+             global.resourceReservation.namespace=kai-resource-reservation",
         ],
     )?;
     helm.succeed(&["lint", "--strict", CHART])?;

@@ -47,8 +47,18 @@
 {{- toYaml $context -}}
 {{- end -}}
 
+{{/* Refuses another namespace or account of reservation pods than that which roles and admission policies are for. */}}
+{{- define "kai.checkReservation" -}}
+{{- $name := index . 1 -}}
+{{- if and $name (ne $name "kai-resource-reservation") -}}
+{{- fail (printf "global.resourceReservation.%s can only be kai-resource-reservation, as roles and admission policies are for that one, and not %q: take it out" (index . 0) $name) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Refuses what no chart knows under `global`. A chart around this one may have values of its own there. */}}
 {{- define "kai.checkGlobal" -}}
+{{- include "kai.checkReservation" (list "namespace" .Values.global.resourceReservation.namespace) -}}
+{{- include "kai.checkReservation" (list "serviceAccount" .Values.global.resourceReservation.serviceAccount) -}}
 {{- if .Chart.IsRoot -}}
 {{- $known := splitList " " (include "kai.globalValues" .) -}}
 {{- range $key := keys .Values.global | sortAlpha -}}

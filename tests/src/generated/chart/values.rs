@@ -158,6 +158,18 @@ const ROWS: &[Row] = &[
         "Further labels of the namespace of reservation pods; one of ours is replaced.",
     ),
     row(
+        "global.resourceReservation.namespace",
+        "null",
+        MAYBE_STRING,
+        "Namespace of reservation pods. Only kai-resource-reservation is taken: roles and policies are for that one.",
+    ),
+    row(
+        "global.resourceReservation.serviceAccount",
+        "null",
+        MAYBE_STRING,
+        "Account of reservation pods. Only kai-resource-reservation is taken: roles and policies are for that one.",
+    ),
+    row(
         "operator.replicaCount",
         "null",
         REPLICAS,
@@ -317,8 +329,6 @@ const IDLE: &[&str] = &[
     "global.fipsMode",
     "global.leaderElection",
     "global.requireDefaultPodAntiAffinityTerm",
-    "global.resourceReservation.namespace",
-    "global.resourceReservation.serviceAccount",
     "global.vpa",
     "nodescaleadjuster.affinity",
     "nodescaleadjuster.enabled",
