@@ -34,6 +34,7 @@ pub(super) enum Source {
     Mutating,
     Validating,
     Policies,
+    PolicyBindings,
     PriorityClasses,
     ServiceMonitors,
     PodMonitors,
@@ -50,7 +51,7 @@ enum Reach {
 }
 
 impl Source {
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::Definitions,
         Self::Deployments,
         Self::DaemonPods,
@@ -68,6 +69,7 @@ impl Source {
         Self::Mutating,
         Self::Validating,
         Self::Policies,
+        Self::PolicyBindings,
         Self::PriorityClasses,
         Self::ServiceMonitors,
         Self::PodMonitors,
@@ -124,6 +126,12 @@ impl Source {
                 admission,
                 "ValidatingAdmissionPolicy",
                 "validatingadmissionpolicies",
+                Reach::Cluster,
+            ),
+            Self::PolicyBindings => (
+                admission,
+                "ValidatingAdmissionPolicyBinding",
+                "validatingadmissionpolicybindings",
                 Reach::Cluster,
             ),
             Self::PriorityClasses => {

@@ -80,22 +80,36 @@ pub(super) fn priority_classes(facts: &Facts) -> Result<Verdict, Unread> {
     Ok(Verdict::of(wrong.collect(), Level::Warning, bad, "all 4 are there").fix(facts.install("")))
 }
 
-/// Policies that hold while the daemons are down.
+/// Policies that hold while the daemons are down, and what has the API server refuse by them.
 pub(super) fn policies(facts: &Facts) -> Result<Verdict, Unread> {
     let live = facts.list(Source::Policies)?;
+    let bindings = facts.list(Source::PolicyBindings)?;
     let items = manifest::items(&Options::default());
     let wanted = items.iter().filter(|item| item.object["kind"] == "ValidatingAdmissionPolicy");
     let names: Vec<&str> = wanted.map(|item| text(&item.object["metadata"]["name"])).collect();
-    let missing =
-        names.iter().filter(|name| !live.iter().any(|found| found["metadata"]["name"] == **name));
-    let wrong: Vec<String> = missing.map(|name| format!("{name} is missing")).collect();
+    let is_bound = |name: &str| {
+        bindings.iter().any(|binding| {
+            binding["spec"]["policyName"] == name
+                && each(binding, "/spec/validationActions").any(|action| action == "Deny")
+        })
+    };
+    let fault = |name: &&str| {
+        if !live.iter().any(|found| found["metadata"]["name"] == **name) {
+            return Some(format!("{name} is missing"));
+        }
+        (!is_bound(name)).then(|| {
+            format!("{name} is not bound: no ValidatingAdmissionPolicyBinding has the API server deny by it")
+        })
+    };
+    let wrong: Vec<String> = names.iter().filter_map(fault).collect();
     let bad = |count: usize| {
         format!(
-            "{count} admission policies are missing: while the daemons are down, requests that can't be right are accepted"
+            "admission policies that are missing or not bound (what they refuse is accepted): {count} of {}",
+            names.len()
         )
     };
-    Ok(Verdict::of(wrong, Level::Warning, bad, format!("{} are there", names.len()))
-        .fix(facts.install("")))
+    let good = format!("{} are there and bound", names.len());
+    Ok(Verdict::of(wrong, Level::Warning, bad, good).fix(facts.install("")))
 }
 
 /// Deployments of the daemons have the replicas that they want.

@@ -45,6 +45,7 @@ impl<'f> Ours<'f> {
             Source::Policies if !self.is_made("ValidatingAdmissionPolicy", object) => {
                 json!({ "metadata": head(object) })
             }
+            Source::PolicyBindings => self.binding(object),
             Source::Mutating | Source::Validating if !self.is_called(object) => {
                 let webhooks: Vec<Value> = each(object, "/webhooks").map(webhook).collect();
                 json!({ "metadata": head(object), "webhooks": webhooks })
@@ -55,8 +56,19 @@ impl<'f> Ours<'f> {
     }
 
     fn is_made(&self, kind: &str, object: &Value) -> bool {
-        let name = text(&object["metadata"]["name"]);
+        self.is_name_of(kind, text(&object["metadata"]["name"]))
+    }
+
+    fn is_name_of(&self, kind: &str, name: &str) -> bool {
         self.made.iter().any(|made| made.0 == kind && made.1 == name)
+    }
+
+    /// A binding of a policy, with what it does where the policy is this product's own.
+    fn binding(&self, binding: &Value) -> Value {
+        let spec = &binding["spec"];
+        let is_of_ours = self.is_name_of("ValidatingAdmissionPolicy", text(&spec["policyName"]));
+        let fields: &[&str] = if is_of_ours { &["policyName", "validationActions"] } else { &[] };
+        json!({ "metadata": head(binding), "spec": some(spec, fields) })
     }
 
     /// Tells whether a configuration has webhooks, and all call services in the namespace of the daemons.
@@ -145,6 +157,15 @@ mod tests {
         check(Source::Definitions, &definition, &kept);
         let policy = json!({"metadata": {"name": "kai-acme"}, "spec": {"validations": [{"expression": "s3cret"}]}});
         check(Source::Policies, &policy, &json!({"metadata": {"name": "kai-acme"}}));
+        let binding = |policy: &str| {
+            json!({"metadata": {"name": "b", "annotations": annotations},
+                "spec": {"policyName": policy, "validationActions": ["Deny"], "paramRef": {"name": "s3cret"}}})
+        };
+        let kept = json!({"metadata": {"name": "b"}, "spec": {}});
+        check(Source::PolicyBindings, &binding("s3cret"), &kept);
+        let kept = json!({"metadata": {"name": "b"},
+            "spec": {"policyName": "kai-claims", "validationActions": ["Deny"]}});
+        check(Source::PolicyBindings, &binding("kai-claims"), &kept);
         let webhooks = json!({"metadata": {"name": "w"}, "webhooks": [
             {"name": "w.acme.com", "failurePolicy": "Fail", "timeoutSeconds": 10, "rules": [{"apiGroups": ["acme.com"]}],
                 "clientConfig": {"service": {"namespace": "acme", "name": "w", "path": "/s3cret"}, "caBundle": "x"}},
