@@ -8,6 +8,7 @@
 //!  topology  shard  config  daily_record    kai.scheduler
 //!  explanation why a PodGroup waits, beyond its condition
 //!  shared_gpu  what a pod asks of shared GPUs, and the names of its config maps
+//!  mig         how many GPUs a MIG instance counts as
 //!  schema      what the derives can't say      crd  the definitions for the API server
 //! ```
 //!
@@ -27,6 +28,7 @@ pub mod explanation;
 pub mod fair;
 pub mod human;
 pub mod json_path;
+pub mod mig;
 pub mod names;
 pub mod pod_group;
 pub mod quantity;

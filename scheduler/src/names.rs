@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use kai_api::names::resource;
+use kai_api::{mig, names::resource};
 use kai_engine::{
     ClaimId, Constraint, DeviceId, GroupId, Lane, LaneKind, NodeId, PodId, QueueId, Symbol,
     TopologyId, ids::Id,
@@ -16,7 +16,6 @@ mod column;
 mod holders;
 pub mod labels;
 mod maps;
-mod mig;
 mod table;
 
 use crate::short::{NAME_BYTES_MAX, short};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::span::Devices;
 use crate::status::Totals;
-use kai_api::names::resource;
+use kai_api::{mig, names::resource};
 
 /// Units of a [`kai_api::quantity::Quantity`] in a millionth.
 const NANO_IN_MICRO: i128 = 1_000;
@@ -23,8 +23,9 @@ pub(super) fn by_type(amounts: &Totals, product: Option<&str>) -> Arc<[Devices]>
     };
     for (name, amount) in amounts.iter() {
         let micro = amount.nano() / NANO_IN_MICRO;
-        if let Some(profile) = name.strip_prefix("nvidia.com/").filter(|_| is_mig(name)) {
-            add(profile, micro.saturating_mul(slices(name)));
+        if let Some(gpus) = mig::gpus(name) {
+            let profile = name.strip_prefix("nvidia.com/").unwrap_or(name);
+            add(profile, micro.saturating_mul(i128::from(gpus)));
         } else if name == resource::NVIDIA_GPU || !name.contains('/') && is_gpu_class(name) {
             add(product.unwrap_or(name), micro);
         } else if name == resource::AMD_GPU {
@@ -37,16 +38,6 @@ pub(super) fn by_type(amounts: &Totals, product: Option<&str>) -> Arc<[Devices]>
         Some(Devices { gpu_type: gpu_type.into(), micro_gpus })
     });
     rows.collect()
-}
-
-fn is_mig(name: &str) -> bool {
-    name.starts_with(resource::MIG_PREFIX)
-}
-
-/// The number before the `g` of a profile.
-fn slices(name: &str) -> i128 {
-    let profile = name.strip_prefix(resource::MIG_PREFIX).unwrap_or_default();
-    profile.split_once('g').and_then(|(slices, _)| slices.parse().ok()).unwrap_or(1)
 }
 
 /// Classes of devices have no `/`; GPUs are those that say so, as in the status of queues.
@@ -75,10 +66,11 @@ mod tests {
         check(&json!({"nvidia.com/gpu": "333333u"}), None, &[("nvidia.com/gpu", 333_333)]);
         check(&json!({"amd.com/gpu": "2"}), Some("H100"), &[("amd.com/gpu", 2_000_000)]);
         check(&json!({"nvidia.com/mig-3g.40gb": "2"}), Some("H100"), &[("mig-3g.40gb", 6_000_000)]);
+        let divided = [("mig-1c.3g.40gb", 3_000_000)];
+        check(&json!({"nvidia.com/mig-1c.3g.40gb": "1"}), Some("H100"), &divided);
         let most = 1_000_000_000_000;
-        let sliced = format!("mig-{}g.1gb", "9".repeat(38));
-        let name = format!("nvidia.com/{sliced}");
-        check(&json!({name: "8"}), None, &[(&*sliced, most)]);
+        let many = json!({"nvidia.com/mig-9g.1gb": "9223372036854775807"});
+        check(&many, None, &[("mig-9g.1gb", most)]);
         check(&json!({"nvidia.com/gpu": "9223372036854775807"}), Some("H100"), &[("H100", most)]);
         check(
             &json!({"gpu.nvidia.com": "1", "nvidia.com/gpu": "1"}),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kai_api::mig;
 use kai_api::quantity::Quantity;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
@@ -133,8 +134,8 @@ impl Told {
             if quota < 0.0 { quota } else { quota * factor }
         };
         let amount = |name: &str| number(allocated.get(name).unwrap_or_default());
-        let gpus = allocated.iter().filter(|(name, _)| is_gpu(name));
-        let gpus = gpus.fold(0.0, |sum, (_, amount)| sum + number(amount));
+        let gpus = allocated.iter().map(|(name, amount)| gpus_of(name, amount));
+        let gpus = gpus.fold(0.0, |sum, gpus: f64| sum + gpus);
         let display = spec["displayName"].as_str().unwrap_or_default();
         let fixed = LABELS.into_iter().zip([queue.name(), queue.name(), display]);
         let extra = self.extra.iter().map(|extra| {
@@ -151,6 +152,15 @@ impl Told {
             amount("memory"),
         ];
         Row { labels, values }
+    }
+}
+
+/// The GPUs in an amount of a resource; instances of MIG count with their slices, as they do in the queue's quota.
+fn gpus_of(name: &str, amount: Quantity) -> f64 {
+    match mig::gpus(name) {
+        Some(gpus) => f64::from(gpus) * number(amount),
+        None if is_gpu(name) => number(amount),
+        None => 0.0,
     }
 }
 
@@ -267,10 +277,11 @@ mod tests {
         let allocated = Totals::from_value(&json!({
             "cpu": "1500m", "memory": "3k", "nvidia.com/gpu": "2500m", "amd.com/gpu": "1",
             "gpu.nvidia.com": "4", "example.com/gpu-memory": "80", "shared-GPU-class": "1",
+            "nvidia.com/mig-3g.40gb": "2",
         }));
         // A class of devices is a name without a slash, and a resource is one with it.
         let values = metrics.told().row(&queue, &allocated).values.map(|value| value.to_string());
-        assert_eq!(values, ["1", "0", "0", "0", "8.5", "1.5", "3000"]);
+        assert_eq!(values, ["1", "0", "0", "0", "14.5", "1.5", "3000"]);
     }
 
     #[test]
