@@ -215,8 +215,6 @@ pub mod node {
     pub const GPU_PRODUCT: &str = "nvidia.com/gpu.product";
     /// `single`, `mixed` or `none`.
     pub const MIG_STRATEGY: &str = "nvidia.com/mig.strategy";
-    /// Before the size in the key of AMD's memory label.
-    pub const AMD_VRAM_PREFIX: &str = "beta.amd.com/gpu.vram.";
     /// `true`: the node's devices are pretended.
     pub const FAKE_GPU: &str = "run.ai/fake.gpu";
     /// Default of `--cpu-worker-node-label-key`.
