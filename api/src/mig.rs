@@ -10,7 +10,7 @@ use crate::names::resource;
 /// for nothing.
 ///
 /// # Source
-/// docs/behaviour.md 2.4.
+/// docs/behaviour.md 2.1.
 #[must_use]
 pub fn gpus(resource_name: &str) -> Option<u16> {
     let profile = resource_name.strip_prefix(resource::MIG_PREFIX)?;

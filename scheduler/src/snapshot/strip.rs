@@ -25,7 +25,7 @@ const OF_CONTAINER: [&str; 8] = [
     "envFrom",
 ];
 /// Says what is kept of a pod's status.
-const OF_STATUS: [&str; 7] = [
+const OF_STATUS: [&str; 9] = [
     "phase",
     "conditions",
     "qosClass",
@@ -33,7 +33,11 @@ const OF_STATUS: [&str; 7] = [
     "startTime",
     "resourceClaimStatuses",
     "extendedResourceClaimStatus",
+    "containerStatuses",
+    "initContainerStatuses",
 ];
+/// Says what is kept of a container's status: what its kubelet gave it, which counts while a pod is resized.
+const OF_CONTAINER_STATUS: [&str; 3] = ["name", "resources", "allocatedResources"];
 
 /// An object of the API as it is written.
 pub(super) fn strip(array: &Array, mut object: Value) -> Value {
@@ -87,8 +91,25 @@ fn strip_pod(mut pod: Value) -> Value {
     }
     if let Some(Value::Object(status)) = pod.get_mut("status") {
         status.retain(|key, _| OF_STATUS.contains(&key.as_str()));
+        for key in ["containerStatuses", "initContainerStatuses"] {
+            keep_given(status, key);
+        }
     }
     pod
+}
+
+/// Keeps what kubelets gave to the containers of a list of statuses, and nothing else of it.
+fn keep_given(status: &mut Map<String, Value>, key: &str) {
+    let Some(Value::Array(rows)) = status.get_mut(key) else { return };
+    for row in rows.iter_mut() {
+        if let Value::Object(fields) = row {
+            fields.retain(|key, _| OF_CONTAINER_STATUS.contains(&key.as_str()));
+        }
+    }
+    rows.retain(|row| !row["resources"].is_null() || !row["allocatedResources"].is_null());
+    if rows.is_empty() {
+        status.remove(key);
+    }
 }
 
 /// A pod that ended well, as KAI caches it.

@@ -53,6 +53,31 @@ fn a_pod_is_written_without_what_its_user_would_keep_to_himself() {
     );
 }
 
+/// They count while a pod is resized: without them a snapshot would have room that is not there.
+#[test]
+fn what_kubelets_gave_to_containers_is_written() {
+    check(
+        "pods",
+        json!({
+            "metadata": {"name": "p"},
+            "status": {
+                "containerStatuses": [
+                    {"name": "c", "image": "x", "restartCount": 1, "state": {"running": {}},
+                        "resources": {"requests": {"cpu": "4"}}, "allocatedResources": {"cpu": "4"}},
+                    {"name": "d", "image": "x"},
+                ],
+                "initContainerStatuses": [{"name": "i", "image": "x"}],
+            },
+        }),
+        &json!({
+            "metadata": {"name": "p"},
+            "status": {"containerStatuses": [
+                {"name": "c", "resources": {"requests": {"cpu": "4"}}, "allocatedResources": {"cpu": "4"}},
+            ]},
+        }),
+    );
+}
+
 #[test]
 fn a_pod_that_ended_well_is_its_name_and_its_group() {
     check(
