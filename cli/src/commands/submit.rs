@@ -228,7 +228,7 @@ fn check_exit_code(then: &ThenFlags) -> Result<(), Problem> {
     if !then.exit_code || then.dry_run == DryRun::Plan {
         return Ok(());
     }
-    let what = "--exit-code is that of a plan, and none was asked for";
+    let what = "--exit-code works with --dry-run=plan only";
     Err(Problem::new(number::FLAGS_CONFLICT, Exit::Usage, what).fix("--dry-run=plan --exit-code"))
 }
 
@@ -394,7 +394,7 @@ async fn served(
         Err(_) if is_rehearsal => {
             let best = kind.best().api_version();
             context.out.warn(&format!(
-                "no cluster was asked what it serves: {best} {} is taken for granted",
+                "no cluster could be asked whether it serves {best} {}: it is assumed that it does",
                 kind.name
             ));
             Ok(vec![kind.versions[0]])

@@ -417,9 +417,10 @@ pub(crate) fn of_name(error: Error, name: &str, events: Option<&[Value]>) -> Err
         problem.number = number::EVICTED;
         problem.exit = Exit::Evicted;
         problem.lines = vec![clean(&eviction.sentence()).into_owned()];
-        problem
-            .lines
-            .push("nothing makes it anew: submit it again, as a job to be made anew".into());
+        problem.lines.push(
+            "nothing creates it again by itself: submit it as a job, whose pods are created again"
+                .into(),
+        );
     }
     Error::Problems(problems)
 }

@@ -31,7 +31,7 @@ pub(super) fn gone(eviction: &Eviction) -> Answer {
         code: Some(eviction.code().to_owned()),
         style: Style::Bad,
         more: vec![
-            "Nothing makes it anew: a pod without a controller is gone when it is evicted."
+            "Nothing creates it again: a pod without a controller is gone when it is evicted."
                 .to_owned(),
             format!(
                 "First thing to try: submit it again, as a job. To avoid it: {}.",

@@ -52,7 +52,7 @@ fn gang(explanation: &Explanation) -> Option<(&'static str, String)> {
 fn gpus(explanation: &Explanation) -> Option<(&'static str, String)> {
     let gpus = explanation.gpus.as_ref()?;
     let text = format!(
-        "{} a pod · {} free once those with room have theirs, at most {} on one node · the largest node has {}",
+        "{} a pod · {} free after placing the pods that fit, at most {} on one node · the largest node has {}",
         devices(gpus.each_milli),
         devices(gpus.free_milli),
         devices(gpus.free_node_max_milli.max(gpus.free_part_max_milli)),

@@ -164,7 +164,7 @@ fn note(known: &Known) -> Option<String> {
     // What the scheduler says of queues on the workload is as good.
     let are_told = known.workload.explanation.as_ref().is_some_and(|one| !one.queues.is_empty());
     if are_told {
-        notes.push("The numbers of queues are those of the scheduler's last look at it.");
+        notes.push("The numbers of queues are from the scheduler's last look at this workload.");
     }
     match (known.queues.is_some() || are_told, known.is_line_read) {
         (false, false) => {

@@ -36,8 +36,8 @@ fn lost(object: &Value) -> Option<&'static str> {
     }
     match text(&object["kind"]) {
         "Pod" => Some(
-            "others may take its place, and nothing makes a bare pod anew; a job is made anew, and with --preemptible=false, \
-             within the quota of its queue, nobody evicts it",
+            "other work may evict it, and nothing creates a bare pod again: submit it as a job, or with --preemptible=false, \
+             which nobody evicts within the quota of its queue",
         ),
         "Workflow" => {
             let steps = object["spec"]["templates"].as_array()?;

@@ -24,7 +24,9 @@ pub(crate) async fn resolve(
 ) -> Result<(), Error> {
     let Some(model) = request.gpu_model.clone() else { return Ok(()) };
     if dry_run == DryRun::Client {
-        let what = format!("which products are {model} only the cluster's nodes tell");
+        let what = format!(
+            "--dry-run=client asks no cluster, and only its nodes tell which products are {model}"
+        );
         return Err(Problem::new(number::GPU, Exit::Usage, what)
             .fix("--dry-run=server, or leave the model out")
             .into());

@@ -220,7 +220,9 @@ pub(super) async fn resolve(
     if is_offline {
         return match &placement.topology {
             Some(Level { topology: None, level, .. }) => {
-                let what = format!("which topology has the level {level} only the cluster tells");
+                let what = format!(
+                    "--dry-run=client asks no cluster, and only it tells which topology has the level {level}"
+                );
                 Err(Problem::new(number::VALUE, Exit::Usage, what)
                     .fix(format!("--topology TOPOLOGY={level}   or   --dry-run=server"))
                     .into())

@@ -295,7 +295,7 @@ async fn disappeared(workload: &Workload, cluster: &Cluster) -> Error {
     match history::eviction_of(workload, cluster).await {
         Some(eviction) => Problem::new(number::EVICTED, Exit::Evicted, what)
             .line(clean(&eviction.sentence()))
-            .line("nothing makes it anew")
+            .line("nothing creates it again by itself")
             .into(),
         None => Problem::new(number::WORKLOAD_NOT_FOUND, Exit::NotFound, what).into(),
     }
