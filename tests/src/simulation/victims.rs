@@ -38,10 +38,21 @@ pub(super) struct Victims {
     told: BTreeMap<String, String>,
     /// Evictions of late: when, of which group, for which.
     lately: VecDeque<(Instant, String, String)>,
+    /// Evictions whose plan may not be told whole yet.
+    doubts: VecDeque<Doubt>,
     /// When each group came, or was evicted last.
     quiet_since: BTreeMap<String, Instant>,
     /// The fewest thousandths of GPUs that a pod of each group asks for, which asks for some.
     ask: BTreeMap<String, i64>,
+}
+
+/// A reclaim for a queue that may have its share: it has not where the same plan took from it before, which may be told later.
+#[derive(Debug)]
+struct Doubt {
+    name: String,
+    by: String,
+    told: Instant,
+    since: Instant,
 }
 
 /// An eviction of a pod of one group for another group.
@@ -72,6 +83,13 @@ impl Victims {
 
     /// Takes a pod in; says what is wrong about its eviction where it was told of it just now.
     pub(super) fn pod(&mut self, shown: &Shown<'_>, known: Known<'_>, at: Moment) -> Vec<String> {
+        let mut found = self.settled(known, at.now);
+        found.extend(self.told_now(shown, known, at));
+        found
+    }
+
+    /// Says what is wrong about the eviction of a pod that was told of it just now.
+    fn told_now(&mut self, shown: &Shown<'_>, known: Known<'_>, at: Moment) -> Vec<String> {
         if shown.life == Life::Gone {
             self.told.remove(&shown.uid);
             return Vec::new();
@@ -99,8 +117,11 @@ impl Victims {
             self.too_early(eviction, known, at),
             self.within_its_delay(eviction, known, at),
             self.within_its_quota(eviction, known, at),
-            self.beyond_its_share(eviction, known, at),
         ];
+        if eviction.action == Action::Reclaim {
+            let (name, by) = (shown.name.clone(), by.to_owned());
+            self.doubts.push_back(Doubt { name, by, told: at.now, since: at.since });
+        }
         let (name, for_whom) = (&shown.name, by);
         let wrong = wrong.into_iter().flatten();
         wrong.map(|wrong| format!("{name} was evicted for {for_whom}: {wrong}")).collect()
@@ -162,20 +183,28 @@ impl Victims {
         (most < own).then(|| format!("{queue} has {most} milli of GPUs of {own} of its own"))
     }
 
+    /// Says which reclaims, of plans that are told whole by now, were for a queue that had its share.
+    fn settled(&mut self, known: Known<'_>, now: Instant) -> Vec<String> {
+        let mut found = Vec::new();
+        while self.doubts.front().is_some_and(|doubt| now.duration_since(doubt.told) > AT_ONCE) {
+            let Some(doubt) = self.doubts.pop_front() else { break };
+            let wrong = self.beyond_its_share(&doubt, known);
+            found.extend(
+                wrong.map(|wrong| format!("{} was evicted for {}: {wrong}", doubt.name, doubt.by)),
+            );
+        }
+        found
+    }
+
     /// A reclaim for a queue that has its share, as large as it may have been. Source: docs/behaviour.md 4.2.
-    fn beyond_its_share(
-        &self,
-        eviction: Eviction<'_>,
-        known: Known<'_>,
-        at: Moment,
-    ) -> Option<String> {
-        let by = known.groups.get(eviction.by)?;
-        let ask = self.ask.get(eviction.by)?;
-        if eviction.action != Action::Reclaim || known.queues.has_moved_since(at.since) {
+    fn beyond_its_share(&self, doubt: &Doubt, known: Known<'_>) -> Option<String> {
+        let by = known.groups.get(&doubt.by)?;
+        let ask = self.ask.get(&doubt.by)?;
+        if known.queues.has_moved_since(doubt.since) {
             return None;
         }
         let queue = &by.queue;
-        let (least, share) = known.queues.least_and_share(queue, at.since)?;
+        let (least, share) = known.queues.least_and_share(queue, doubt.since)?;
         let is_beyond = least + ask > share;
         is_beyond.then(|| {
             format!("{queue} has {least} milli of GPUs of a share of {share} and takes {ask} more")

@@ -48,6 +48,11 @@ fn pod(name: &str, group: &str, gpus: u32, status: &Value) -> Pod {
 /// Runs so many pods of `a-50` with as many GPUs each, and a pod of each other group; says after so many seconds to the first
 /// ones that they go.
 fn check(pods: &[(u32, u64)], told: &str, expect: &[&str]) {
+    check_among(&[], pods, told, expect);
+}
+
+/// Runs the same among other pods, each shown at its second.
+fn check_among(others: &[(Pod, u64)], pods: &[(u32, u64)], told: &str, expect: &[&str]) {
     let start = Instant::now();
     let (groups, mut queues, mut gangs) = (groups(), queues(start), Gangs::default());
     let mut victims = Victims::default();
@@ -74,10 +79,17 @@ fn check(pods: &[(u32, u64)], told: &str, expect: &[&str]) {
     let status = json!({"conditions": [{
         "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": told,
     }]});
+    let (before, after): (Vec<_>, Vec<_>) = others.iter().partition(|(_, second)| *second < 100);
+    for (pod, second) in before {
+        take(pod, *second);
+    }
     for (index, (gpus, second)) in pods.iter().enumerate().filter(|(_, (_, second))| *second > 0) {
         take(&pod(&format!("pod-{index}"), "a-50", *gpus, &status), *second);
     }
-    assert_eq!(found, expect, "{told} after {pods:?}");
+    for (pod, second) in after {
+        take(pod, *second);
+    }
+    assert_eq!(found, expect, "{told} after {pods:?} among {others:?}");
 }
 
 const RECLAIMED: &str = "Pod d/x was preempted by workload d/b-50.\na uses ..\nb uses ..";
@@ -121,4 +133,19 @@ fn a_preemption_stays_in_its_queue_and_a_reclaim_does_not() {
     check(&[(4, 300), (4, 0)], told, &["pod-0 was evicted for d/a-75: both are of a"]);
     let told = "Pod d/x was preempted and rescheduled due to bin packing";
     check(&[(4, 30), (4, 30)], told, &[]);
+}
+
+/// The plan may take from the queue before it gives to it, and tell that later.
+#[test]
+fn a_queue_with_its_share_reclaims_nothing() {
+    let pod = |gpus: u32, phase: &str| pod("mine", "b-50", gpus, &json!({"phase": phase}));
+    let reclaimed = [(4, 200), (1, 0)];
+    let beyond = "pod-0 was evicted for d/b-50: b has 13000 milli of GPUs of a share of 12000 and \
+        takes 1000 more";
+    let stays = [(pod(12, ""), 1), (pod(12, "Running"), 240)];
+    check_among(&stays, &reclaimed, RECLAIMED, &[beyond]);
+    let goes = [(pod(12, ""), 1), (pod(12, "Failed"), 205), (pod(12, "Failed"), 240)];
+    check_among(&goes, &reclaimed, RECLAIMED, &[]);
+    let is_less = [(pod(10, ""), 1), (pod(10, "Running"), 240)];
+    check_among(&is_less, &reclaimed, RECLAIMED, &[]);
 }
