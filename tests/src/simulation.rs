@@ -166,7 +166,7 @@ async fn simulate(settings: Settings) -> Result<Report> {
     }
     parts.heal(&place).await?;
     users.settle().await?;
-    locked(&judge).stand_still();
+    locked(&judge).stand_still(1 + usize::from(settings.has_two_leaders));
     if findings().is_empty() {
         let within = REST_WITHIN + RUNS_WITHIN * settings.run;
         rest(&judge, &mut parts, &place, within).await?;

@@ -256,9 +256,9 @@ impl Judge {
     }
 
     /// Notes that nobody comes any more, and nothing goes wrong.
-    pub(super) fn stand_still(&mut self) {
+    pub(super) fn stand_still(&mut self, leaders: usize) {
         self.calm.get_or_insert_with(Instant::now);
-        self.told.stand_still();
+        self.told.stand_still(leaders);
     }
 
     /// Looks at what has to be right once nothing happens any more.

@@ -19,8 +19,9 @@ use super::{load::NOTE, neighbours::Neighbours};
 
 /// Priority classes whose work is never evicted for others.
 const PROTECTED: &[&str] = &["build", "inference"];
-/// Evictions of one group for one other, from when on nobody comes any more: so many are a circle. A few are none: what ends
-/// gives others their turn, and so does what they take.
+/// Evictions of one group for one other by one leader, from when on nobody comes any more: so many are a circle. A few are
+/// none: what ends gives others their turn, and so does what they take. A node that refuses is tried again after pauses that
+/// double, which each leader counts by itself.
 const EVICTIONS_MAX: usize = 6;
 /// Evictions of a group within this time are one.
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -55,12 +56,15 @@ pub(super) struct Told {
     not_ready: BTreeSet<String>,
     /// Evictions of each group for each other, since nobody comes any more: the last, and how many.
     evictions: Option<BTreeMap<String, (Instant, usize)>>,
+    /// From so many evictions on of one group for one other they are a circle.
+    evictions_max: usize,
 }
 
 impl Told {
-    /// Notes that nobody comes any more.
-    pub(super) fn stand_still(&mut self) {
+    /// Notes that nobody comes any more; so many schedulers bind by turns.
+    pub(super) fn stand_still(&mut self, leaders: usize) {
         self.evictions = Some(BTreeMap::new());
+        self.evictions_max = leaders * EVICTIONS_MAX;
     }
 
     pub(super) fn node(&mut self, node: &Node) {
@@ -193,7 +197,7 @@ impl Told {
             return None;
         }
         *count += 1;
-        (*count == EVICTIONS_MAX).then(|| format!("evicted again and again: {pair}"))
+        (*count == self.evictions_max).then(|| format!("evicted again and again: {pair}"))
     }
 
     /// Finds what is wrong where nothing runs and nothing is written any more (L1, L6, S12). A gang whose pods have not
