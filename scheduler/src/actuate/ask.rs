@@ -1,5 +1,6 @@
 //! Finds out which of several GPUs the users of a group were told: KAI before v0.16 made two reservation pods of one group
-//! in a race, and what its pods were told stands in their config maps alone.
+//! in a race, and what its pods were told stands in their config maps alone. Users may edit those, so that a GPU counts only
+//! where nobody says otherwise; whichever counts, the reservation pods keep all of them until the last user is gone.
 //!
 //! # Source
 //! docs/contract.md 4.7 (config maps), 10.3 R1.
@@ -55,8 +56,10 @@ impl Ask {
         ShareOutcome::Asked { device: self.device, told: answer.ok().flatten(), done }
     }
 
-    /// Reads the config maps of one user after the other, until one names one of the GPUs.
+    /// Reads the config maps of all users. Whoever may edit one decides nothing about the GPU of others: a GPU counts
+    /// where all that name one name the same, and none does where they differ.
     async fn ask(&self, write: &Write) -> Result<Option<Box<str>>, Failure> {
+        let mut told: Option<Box<str>> = None;
         for pod in users(write, &self.place, &self.template).await? {
             for map in maps(&pod) {
                 let path =
@@ -66,12 +69,24 @@ impl Ask {
                     Err(failure) if failure.code() == Some(404) => continue,
                     Err(failure) => return Err(failure),
                 };
-                if let Some(uuid) = self.named(&bytes) {
-                    return Ok(Some(uuid));
+                let Some(uuid) = self.named(&bytes) else { continue };
+                if told.as_ref().is_some_and(|before| *before != uuid) {
+                    self.warn_of_difference();
+                    return Ok(None);
                 }
+                told = Some(uuid);
             }
         }
-        Ok(None)
+        Ok(told)
+    }
+
+    fn warn_of_difference(&self) {
+        tracing::warn!(
+            node = &*self.place.node,
+            group = &*self.place.group,
+            "config maps of pods that share a GPU name different ones, so that none of them is believed: pods that come later \
+             share the GPU of the first reservation pod of their group"
+        );
     }
 
     /// The one of the GPUs that a config map names.

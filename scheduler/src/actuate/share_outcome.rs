@@ -23,7 +23,7 @@ pub enum ShareOutcome {
     Asked {
         /// The group by number.
         device: u32,
-        /// The UUID of that GPU, where a config map says it.
+        /// The UUID of that GPU, where config maps say it and agree.
         told: Option<Box<str>>,
         /// All that say it were read; else it is asked again.
         done: bool,

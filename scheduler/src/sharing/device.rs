@@ -141,7 +141,7 @@ impl Device {
         !is_given && uuids.next().is_some_and(|first| uuids.any(|uuid| uuid != first))
     }
 
-    /// Takes in which of the GPUs its users were told; where no config map says so, it is the first.
+    /// Takes in which of the GPUs its users were told; where no config map says so, or they differ, it is the first.
     pub(super) fn asked(&mut self, told: Option<Box<str>>) {
         if self.given.is_none() {
             self.given = told.or_else(|| self.held_uuids().next().map(Box::from));

@@ -116,3 +116,48 @@ async fn users_are_ended_where_no_reservation_holds_their_gpu() {
         assert_eq!(deleted.any(is_it), are_ended, "{said}: {sent:?}");
     }
 }
+
+/// A user may edit its own config map, and that must not decide which GPU others are taken to have.
+#[tokio::test(start_paused = true)]
+async fn a_gpu_counts_where_all_config_maps_that_name_one_agree() {
+    for (first, second, expect) in [
+        (Some("GPU-b"), None, Some("GPU-b")),
+        (Some("GPU-b"), Some("GPU-b"), Some("GPU-b")),
+        (Some("GPU-other"), Some("GPU-b"), Some("GPU-b")),
+        (Some("GPU-b"), Some("GPU-a"), None),
+        (None, None, None),
+    ] {
+        let user = |name: &str| {
+            json!({"metadata": {"uid": name, "namespace": "ml", "name": name,
+                "annotations": {annotation::SHARED_GPU_CONFIG_MAP: name}},
+                "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "main"}]}})
+        };
+        let users = json!({"items": [user("first"), user("second")]});
+        let map = |uuid: Option<&str>| {
+            uuid.map_or(Value::Null, |uuid| json!({"data": {"NVIDIA_VISIBLE_DEVICES": uuid}}))
+        };
+        let find = move |path: &str| match path {
+            "/api/v1/pods" => users.clone(),
+            "/api/v1/namespaces/ml/configmaps/first-0-evar" => map(first),
+            "/api/v1/namespaces/ml/configmaps/second-0-evar" => map(second),
+            _ => Value::Null,
+        };
+        let (write, _) = server_that_finds(find, 200).await;
+        let template = Template {
+            namespace: Box::from("ns"),
+            scheduler_name: Box::from("kai-scheduler"),
+            ..Template::default()
+        };
+        let ask = Ask {
+            device: 0,
+            place: Place { group: Arc::from("g"), node: Box::from("n") },
+            among: vec![Box::from("GPU-a"), Box::from("GPU-b")],
+            template: Arc::new(template),
+        };
+        let outcome = Task::Share(ShareTask::Ask(ask)).carry_out(&write).await;
+        let Some(Outcome::Shared(ShareOutcome::Asked { told, done, .. })) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!((told.as_deref(), done), (expect, true), "{first:?}, {second:?}");
+    }
+}
