@@ -1,5 +1,6 @@
 //! Claims, classes and slices, taken into the tables.
 
+mod ask_change;
 pub(crate) mod ledger;
 pub(crate) mod reach;
 
@@ -11,7 +12,10 @@ use crate::{
     state::{
         State,
         booking::Sign,
-        claims::reach::{Reaches, loose},
+        claims::{
+            ask_change::AskChange,
+            reach::{Reaches, loose},
+        },
         rows::{Phase, PodStatus},
         shape::ShapeRow,
         slices::{CounterRow, SliceRow},
@@ -96,12 +100,16 @@ impl Claims {
 
     /// Lists what a pod asks for through its claims, in whatever order it names them: pods that ask for the same are alike.
     pub(crate) fn asks(&self, claims: &[ClaimId], phase: Phase) -> Vec<Ask> {
-        let waits = matches!(phase, Phase::Pending | Phase::Gated);
-        let asks = claims.iter().map(|claim| ask(*claim, self.facts(*claim), waits));
+        let asks = claims.iter().map(|claim| ask(*claim, self.facts(*claim), waits(phase)));
         let mut asks: Vec<Ask> = asks.collect();
         asks.sort_unstable();
         asks
     }
+}
+
+/// Tells whether a pod of which this is told has no place.
+fn waits(phase: Phase) -> bool {
+    matches!(phase, Phase::Pending | Phase::Gated)
 }
 
 /// The part of what a pod asks for that comes with a claim; `waits` where the pod has no place.
@@ -123,19 +131,19 @@ impl State {
     /// Takes a claim in, or that it is gone.
     ///
     /// # Cost
-    /// In the number of pods that name it, and in that of all their claims but for pods without a place that ask for as much
-    /// through it as before.
+    /// In the number of pods that name it, and in that of all claims of one of those that are alike, but for pods without a
+    /// place that ask for as much through it as before.
     pub(crate) fn claim_told(&mut self, id: ClaimId, claim: Option<Box<Claim>>) {
         let row = self.claims.rows.slot(id);
         if row.facts == claim {
             return;
         }
-        let is_alike = ask(id, row.facts.as_deref(), true) == ask(id, claim.as_deref(), true);
+        let mut change = AskChange::new(id, row.facts.as_deref(), claim.as_deref());
         let all = &self.pods;
         let is_unmoved = |pod: &PodId| {
             let status = &all.status[*pod];
-            let waits = matches!(all[*pod].told.phase, Phase::Pending | Phase::Gated);
-            is_alike && waits && status.is_waiting() && status.place.is_none()
+            let waits = waits(all[*pod].told.phase);
+            change.is_none_while_waiting() && waits && status.is_waiting() && status.place.is_none()
         };
         let (unmoved, pods): (Vec<PodId>, Vec<PodId>) =
             row.pods.iter().copied().partition(is_unmoved);
@@ -153,7 +161,7 @@ impl State {
         }
         self.nodes.hold_alone(&mut self.claims, id, Sign::Plus);
         for pod in &pods {
-            self.rejoin(*pod);
+            self.rejoin(*pod, &mut change);
             self.take(*pod);
         }
         for pod in pods.into_iter().chain(unmoved) {
@@ -179,21 +187,6 @@ impl State {
             self.claims.rows.slot(*claim).pods.insert(pod);
         }
         self.with_devices(pod, &claims, state, &was)
-    }
-
-    /// Works out anew what a pod asks for and holds through its claims.
-    fn rejoin(&mut self, pod: PodId) {
-        let facts = &self.pods[pod];
-        let (claims, old) = (facts.claims.clone(), facts.shape);
-        let asks = self.claims.asks(&claims, facts.told.phase);
-        let told = self.shapes[old].facts.clone();
-        let shape = self.shapes.intern(&told, asks, &self.lanes);
-        self.start_counting(shape);
-        self.pods.facts[pod].as_mut().expect("a pod of a claim was told").shape = shape;
-        self.release(old);
-        let was = self.pods.status[pod].clone();
-        let state = self.with_devices(pod, &claims, was.clone(), &was);
-        self.pods.status[pod] = state;
     }
 
     /// Adds to a state what the pod's claims were given, or what a plan gave them before.
