@@ -32,7 +32,7 @@ impl<I: Id> Number for I {
     }
 }
 
-pub use asked::{ATTRIBUTES_MAX, AskedFor, REQUESTS_MAX};
+pub use asked::{ATTRIBUTES_MAX, AskedFor, REQUESTS_MAX, VOLUME, VOLUME_REQUESTS_MAX};
 pub use column::Column;
 pub use labels::Labels;
 pub use maps::{Maps, NOT_PREPARED};

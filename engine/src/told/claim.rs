@@ -70,6 +70,8 @@ pub enum Unsupported {
     Constraint,
     /// More different requests, or attributes in constraints, than the claims of one namespace may have at a time.
     TooMany,
+    /// More different volumes than the claims of one namespace may ask for at a time.
+    TooManyVolumes,
 }
 
 /// One request of a claim.

@@ -9,7 +9,7 @@ use kai_engine::{
 };
 
 use super::{amount_text, over_limit, over_quota, thousandths};
-use crate::names::{ATTRIBUTES_MAX, Names, Number, REQUESTS_MAX};
+use crate::names::{ATTRIBUTES_MAX, Names, Number, REQUESTS_MAX, VOLUME, VOLUME_REQUESTS_MAX};
 
 /// The reason of one node that is known: some name the pod, the node or what is on it.
 ///
@@ -231,6 +231,14 @@ fn unsupported(what: Unsupported, claim: &str) -> String {
                 "resource claim {claim} brings the claims of its namespace beyond {REQUESTS_MAX} different requests (by \
                  device class, selectors, tolerations and capacity) or {ATTRIBUTES_MAX} attributes in constraints: \
                  delete claims that are not used, and it is looked at again within a minute"
+            );
+        }
+        Unsupported::TooManyVolumes => {
+            let claim = claim.strip_prefix(VOLUME).unwrap_or(claim);
+            return format!(
+                "volume claim {claim} brings the claims of its namespace that wait for a volume beyond \
+                 {VOLUME_REQUESTS_MAX} different ones (by storage class, size, modes and selector): delete claims that are \
+                 not used, or have them ask alike, and it is looked at again at once"
             );
         }
     };

@@ -1,9 +1,14 @@
-//! Requests of claims, and how many of them are compared with every device.
+//! Requests of claims, and how many of them are compared with every device or volume.
 
 /// Different requests that the claims of a namespace may have at a time.
 pub const REQUESTS_MAX: usize = 256;
 /// Different attributes that their constraints may name.
 pub const ATTRIBUTES_MAX: usize = 64;
+
+/// Different volumes that the claims of a namespace may ask for at a time.
+pub const VOLUME_REQUESTS_MAX: usize = 256;
+/// In front of the names of claims, devices and sets of nodes that are about volumes; nothing in the API is named so.
+pub const VOLUME: &str = "volume:";
 
 /// A request of a claim, as an allocation names it.
 #[derive(Debug, Default, PartialEq)]

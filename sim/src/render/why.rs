@@ -177,6 +177,9 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
         ClaimProblem::Unsupported(Unsupported::TooMany) => {
             "brings its namespace beyond what it may ask for"
         }
+        ClaimProblem::Unsupported(Unsupported::TooManyVolumes) => {
+            "brings its namespace beyond the volumes that it may ask for"
+        }
         ClaimProblem::GivenUp => "can be met in more ways than are tried",
         ClaimProblem::Apart => "is bound to another node than another claim",
     };

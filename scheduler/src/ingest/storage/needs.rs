@@ -138,6 +138,15 @@ impl Needs {
                 due.extend(pods);
             }
         }
+        self.tell_pods(context, told);
+        self.flush_counted(context, catalog);
+        // Those of claims that are refused since now, or are not any more.
+        self.tell_pods(context, told);
+        self.volumes.flushed();
+    }
+
+    /// Tells anew of the pods that are due.
+    fn tell_pods(&mut self, context: &mut Context, told: &dyn Fn(PodId) -> Option<Pod>) {
         // A gang refers to the same, of which nothing has to be found out twice.
         let mut known: HashMap<usize, Arc<Allowed>> = HashMap::new();
         for row in std::mem::take(&mut self.due) {
@@ -156,8 +165,6 @@ impl Needs {
             }
             self.pods.insert(row, needy);
         }
-        self.flush_counted(context, catalog);
-        self.volumes.flushed();
     }
 
     /// Works out what a pod's needs allow: the very same as the last time, where nothing changed.

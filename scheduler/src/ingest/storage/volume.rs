@@ -20,6 +20,7 @@ use crate::{
     server::wire::{Pairs, Text},
 };
 
+mod asking;
 pub(in crate::ingest) mod capacity;
 pub(in crate::ingest) mod counted;
 mod grant;
@@ -224,6 +225,10 @@ impl Needs {
         let Some(class) = class.filter(|_| claim.volume.is_empty()) else {
             return Err(Missing::Unbound);
         };
+        // It gets no volume, so that it need not be compared with any.
+        if self.counted.is_over(&mount.claim) {
+            return Ok(None);
+        }
         if let Some(node) = claim.selected_node.clone() {
             let key = context.names.symbol(NAME_KEY);
             let holds = Holds::In(vec![context.names.symbol(&node)]);

@@ -6,16 +6,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kai_engine::{
     Claim, ClaimId, Delta, DeviceClass, DeviceClassId, DeviceCount, DeviceRequest, Reach, ReachId,
-    Reserved, SliceDevice, SliceDeviceId,
+    Reserved, SliceDevice, SliceDeviceId, Unsupported,
 };
 
 use super::{
     Needs, Volumes,
-    open::{VOLUME, Wish},
+    asking::{Asking, namespace_of},
+    open::Wish,
 };
 use crate::{
     ingest::{Context, devices::catalog::Catalog},
-    names::{Names, Number},
+    names::{Names, Number, VOLUME},
 };
 
 /// Holds what the engine was told of volumes.
@@ -25,6 +26,8 @@ pub(in crate::ingest) struct Counted {
     claims: HashMap<Box<str>, Told>,
     /// Holds what claims ask for, and how many ask for it.
     wishes: BTreeMap<Wish, (DeviceClassId, u32)>,
+    /// Counts the same by namespace.
+    pub(super) asking: Asking,
     /// Holds the wishes that a free volume meets, in ascending order, where that was found out since it came.
     met: HashMap<Box<str>, Vec<DeviceClassId>>,
     /// Says who was told to reach volumes.
@@ -40,6 +43,8 @@ struct Told {
     wish: Wish,
     /// One pod has it to itself.
     own: bool,
+    /// The claims of its namespace ask for too many different volumes: it gets none.
+    is_over: bool,
 }
 
 impl Volumes {
@@ -78,6 +83,11 @@ impl Counted {
         }
         gone
     }
+
+    /// Tells whether the claims of a claim's namespace ask for too many different volumes for this one to get any.
+    pub(super) fn is_over(&self, key: &str) -> bool {
+        self.claims.get(key).is_some_and(|told| told.is_over)
+    }
 }
 
 fn key_of(claim: &str) -> String {
@@ -102,7 +112,8 @@ impl Needs {
         catalog: &mut Catalog,
     ) {
         let mut gone: Vec<DeviceClassId> = Vec::new();
-        for key in std::mem::take(&mut self.counted.due) {
+        // Where a claim goes, another one of its namespace may come to be due.
+        while let Some(key) = self.counted.due.pop_first() {
             gone.extend(self.tell_claim(context, catalog, &key));
         }
         if !gone.is_empty() {
@@ -127,19 +138,16 @@ impl Needs {
     ) -> Option<DeviceClassId> {
         let wanted = self.wanted(&mut context.names, key);
         let told = self.counted.claims.get(key).cloned();
+        self.refuse(key, told.as_ref(), wanted.as_ref());
         if let Some(now) = wanted.as_ref().filter(|now| told.as_ref() != Some(now)) {
-            let deltas = &mut context.deltas;
-            let (class, is_new) = self.counted.enter(&now.wish, || catalog.lend());
-            if is_new {
-                deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
-                self.compare(&now.wish, class, &context.names);
-                self.volumes.open.set_stale(&now.wish.form.class);
-            }
-            let count = DeviceCount::Exactly(1);
-            let request = DeviceRequest { class, count, instead: false, gpu: false, admin: false };
-            let facts =
-                Claim { requests: vec![request], own: now.own, volume: true, ..Claim::default() };
-            deltas.push(Delta::Claim(now.id, Box::new(facts)));
+            let facts = if now.is_over {
+                Claim { unsupported: Some(Unsupported::TooManyVolumes), ..Claim::default() }
+            } else {
+                let request = self.request(context, catalog, key, &now.wish);
+                Claim { requests: vec![request], ..Claim::default() }
+            };
+            let facts = Claim { own: now.own, volume: true, ..facts };
+            context.deltas.push(Delta::Claim(now.id, Box::new(facts)));
             self.counted.claims.insert(Box::from(key), now.clone());
         }
         let told = told.filter(|told| wanted.as_ref() != Some(told));
@@ -154,6 +162,52 @@ impl Needs {
             context.names.claims.remove(id);
         }
         let told = told?;
+        let gone = self.request_no_more(key, &told);
+        self.counted.due.extend(self.counted.asking.next(namespace_of(key)));
+        gone
+    }
+
+    /// Notes whether a claim is refused, and has its pods looked at again where that changed.
+    fn refuse(&mut self, key: &str, told: Option<&Told>, wanted: Option<&Told>) {
+        let was_over = told.filter(|told| told.is_over);
+        let is_over = wanted.filter(|wanted| wanted.is_over);
+        if let Some(told) = was_over {
+            self.counted.asking.forget(key, &told.wish);
+        }
+        if let Some(wanted) = is_over {
+            self.counted.asking.refuse(key, &wanted.wish);
+        }
+        if was_over.is_some() != is_over.is_some() {
+            self.due.extend(self.claim_users.get(key).into_iter().flatten());
+        }
+    }
+
+    /// The request of one claim more that asks for something.
+    fn request(
+        &mut self,
+        context: &mut Context,
+        catalog: &mut Catalog,
+        key: &str,
+        wish: &Wish,
+    ) -> DeviceRequest {
+        let (class, is_new) = self.counted.enter(wish, || catalog.lend());
+        if is_new {
+            context.deltas.push(Delta::DeviceClass(class, DeviceClass::default()));
+            self.compare(wish, class, &context.names);
+            self.volumes.open.set_stale(&wish.form.class);
+        }
+        let alike = self.counted.asking.enter(namespace_of(key), wish);
+        self.counted.due.extend(alike);
+        let count = DeviceCount::Exactly(1);
+        DeviceRequest { class, count, instead: false, gpu: false, admin: false }
+    }
+
+    /// One claim less asks for what it was told to; what nobody asks for any more comes back.
+    fn request_no_more(&mut self, key: &str, told: &Told) -> Option<DeviceClassId> {
+        if told.is_over {
+            return None;
+        }
+        self.counted.asking.leave(namespace_of(key), &told.wish);
         let class = self.counted.leave(&told.wish)?;
         self.volumes.open.set_stale(&told.wish.form.class);
         Some(class)
@@ -177,7 +231,8 @@ impl Needs {
         let own = self.claim_users.get(key)?.len() < 2;
         let id = self.counted_claim(names, key)?;
         let wish = self.volumes.claims.get(key)?.wish.clone();
-        Some(Told { id, wish, own })
+        let is_over = !self.counted.asking.has_room(namespace_of(key), &wish);
+        Some(Told { id, wish, own, is_over })
     }
 
     /// Tells of free volumes that some claim may get, the smallest first, where some came or went.

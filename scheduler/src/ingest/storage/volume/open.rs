@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use kai_engine::{Holds, Requirement, Symbol};
 
 use super::{Claim, Form, Volume, Volumes};
-use crate::{ingest::selector::selects, names::Names};
-
-/// In front of the names of claims, devices and sets of nodes that are about volumes; nothing in the API is named so.
-pub(super) const VOLUME: &str = "volume:";
+use crate::{
+    ingest::selector::selects,
+    names::{Names, VOLUME},
+};
 
 /// So many wishes are remembered: whoever makes claims may make any number.
 const WISHES_MAX: usize = 4096;
