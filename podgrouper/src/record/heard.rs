@@ -385,7 +385,8 @@ impl Heard {
         for key in &keys {
             let Some(group) = rows.groups.get_mut(key) else { continue };
             group.pods.retain(|_, pod| {
-                if pod.span.created <= window.to {
+                // One whose devices are not found yet has nothing counted: all of it is, once they are.
+                if pod.span.created <= window.to && pod.asks.is_none() {
                     mark(&mut pod.span, window);
                 }
                 let is_old = pod.span.end().saturating_add(EVICTION_LAG) < window.to;

@@ -23,6 +23,8 @@ use crate::status::{Devices as Finder, Reads};
 /// Pause after a failed write, and before records are looked for again where their kind is not installed.
 const RETRY: Duration = Duration::from_secs(5);
 const ABSENT_RETRY: Duration = Duration::from_mins(1);
+/// Pause before the node of a pod's share is looked for again: nothing tells when it is back.
+const NODE_RETRY_SECONDS: Second = 60;
 
 /// So many claims of a namespace are asked for in one pass, which waits for each: those of others are written behind it.
 const CLAIM_READS_MAX: usize = 512;
@@ -370,14 +372,19 @@ impl Keeper {
     }
 
     /// Finds the devices of pods that were bound since the last look; false where more claims would have to be asked for than
-    /// may be in this pass. What can't be read now is counted once it can.
+    /// may be in this pass. What can't be read now is counted once it can, and a share of memory once its node is there.
     async fn find_devices(&self, work: &WorkId, reads: &mut Reads) -> Result<bool, kube::Error> {
         for (group, asks) in self.heard.asks(work) {
+            let share = self.finder.share(&asks.usage, reads).await?;
+            if std::mem::take(&mut reads.lacks_node) {
+                self.heard.again(work, now() + NODE_RETRY_SECONDS);
+                continue;
+            }
             let mut amounts = asks.usage.allocated.clone();
             let claimed = self.finder.claimed(&group.namespace, &asks.usage, reads).await?;
             let Some(claimed) = claimed else { return Ok(false) };
             amounts.add(&claimed);
-            if let Some(share) = self.finder.share(&asks.usage, reads).await? {
+            if let Some(share) = share {
                 amounts.add_one(resource::NVIDIA_GPU, share);
             }
             let node = self.finder.node(&asks.node).await?;

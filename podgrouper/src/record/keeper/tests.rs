@@ -56,6 +56,33 @@ async fn each_day_is_charged_for_its_own_hours() {
     assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
 }
 
+/// How large a share of memory is says its node alone.
+#[tokio::test]
+async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back() {
+    let heard = Arc::new(Heard::default());
+    heard.listed();
+    let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
+    let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
+    heard.set_group(&Key::new("n", "g"), &Object::new(group));
+    let pod = json!({
+        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": "1970-01-01T00:00:10Z",
+            "annotations": {"pod-group-name": "g", "gpu-memory": "1024", "received-resource-type": "Fraction"}},
+        "spec": {"nodeName": "node-1"},
+        "status": {"phase": "Running", "startTime": "1970-01-01T00:00:10Z"},
+    });
+    heard.set_pod(&Object::new(pod.clone()), &Pod::from_value(&pod));
+    let keeper = keeper(Arc::clone(&heard));
+    let work = WorkId { namespace: "n".into(), uid: "g".into() };
+    let found = keeper.find_devices(&work, &mut Reads::new(1)).await;
+    assert!(found.expect("the node is not there"), "it delays nobody");
+    heard.written(&work, Window { from: 0, to: 100, begins_waiting: false });
+    let asks = heard.asks(&work);
+    let [(group, asks)] = asks.as_slice() else { panic!("{asks:?}") };
+    heard.found(group, &asks.uid, Arc::default());
+    let heap = heard.heap(&work).expect("it is known");
+    assert_eq!(heap.members[0].spans[0].uncounted_from(100), Some(10));
+}
+
 /// A pod that went away while nobody looked is charged until it is missed, also where that was on another day.
 #[tokio::test]
 async fn what_was_held_yesterday_and_is_gone_is_counted_until_now() {
