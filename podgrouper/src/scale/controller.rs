@@ -23,7 +23,7 @@ use super::plan::{Memory, Plan, Step, View, plan};
 use super::queued::{QueuedShape, is_queued};
 use super::settings::Settings;
 use super::standing::Standing;
-use super::waiting::{Waiting, WaitingShape};
+use super::waiting::{Template, Waiting, WaitingShape};
 use crate::cache::to_object;
 use crate::follow::{Change, Listing, Selection, follow};
 use crate::object::Gvk;
@@ -252,14 +252,9 @@ impl Controller {
                 (format!("delete scaling pod {name}"), self.delete(&name, uid).await)
             }
             Step::Create { name, of } => {
-                let Some(pod) = seen.rows().waiting.get(&of).cloned() else { return true };
-                let pod = scaling_pod(&name, &of, &pod, &self.settings, image);
-                tracing::info!(pod = %name, for_pod = %of, "making a scaling pod");
-                let written = match serde_json::from_value(pod) {
-                    Ok(pod) => self.pods().create(&PostParams::default(), &pod).await.map(|_| ()),
-                    Err(error) => Err(kube::Error::SerdeError(error)),
-                };
-                (format!("create scaling pod {name}"), written)
+                let class = seen.rows().waiting.get(&of).map(|pod| pod.class.clone());
+                let Some(class) = class else { return true };
+                (format!("create scaling pod {name}"), self.create(&name, &of, &class, image).await)
             }
             Step::Mark { name } => {
                 let version =
@@ -288,6 +283,27 @@ impl Controller {
 
     fn pods(&self) -> Api<DynamicObject> {
         pods(&self.client, &self.settings.namespace)
+    }
+
+    /// Makes a scaling pod; none where its pod is gone by now, or may go to other nodes: the watch tells.
+    async fn create(
+        &self,
+        name: &str,
+        of: &Key,
+        class: &str,
+        image: &str,
+    ) -> Result<(), kube::Error> {
+        let Some(pod) = pods(&self.client, &of.namespace).get_opt(&of.name).await? else {
+            return Ok(());
+        };
+        let template = Template::of(&to_object(&Gvk::new("v1", "Pod"), pod));
+        let Some(template) = template.filter(|template| template.class == class) else {
+            return Ok(());
+        };
+        tracing::info!(pod = %name, for_pod = %of, "making a scaling pod");
+        let pod = scaling_pod(name, of, &template, &self.settings, image);
+        let pod = serde_json::from_value(pod).map_err(kube::Error::SerdeError)?;
+        self.pods().create(&PostParams::default(), &pod).await.map(|_| ())
     }
 
     async fn delete(&self, name: &str, uid: String) -> Result<(), kube::Error> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::settings::Settings;
 use super::standing::CLASS;
-use super::waiting::{Waiting, digits};
+use super::waiting::{Template, digits};
 use crate::store::Key;
 
 /// Name of the container, which KAI's scaling pods have as well.
@@ -26,11 +26,11 @@ const USER: i64 = 10_000;
 pub(super) fn scaling_pod(
     name: &str,
     of: &Key,
-    pod: &Waiting,
+    pod: &Template,
     settings: &Settings,
     own_image: &str,
 ) -> Value {
-    let (labels, annotations) = marks(of, &pod.placement.class);
+    let (labels, annotations) = marks(of, &pod.class);
     let mut spec = json!({
         "serviceAccountName": settings.account,
         "automountServiceAccountToken": false,
@@ -43,10 +43,11 @@ pub(super) fn scaling_pod(
         spec["securityContext"] = json!({"runAsNonRoot": true, "runAsUser": USER, "runAsGroup": USER,
             "seccompProfile": {"type": "RuntimeDefault"}});
     }
-    for (field, mut value) in pod.placement.fields() {
+    for (field, value) in &pod.fields {
+        let mut value = value.clone();
         match field.as_str() {
             "affinity" => look_at(&mut value, &of.namespace),
-            "topologySpreadConstraints" => spread(&mut value, &pod.placement.class),
+            "topologySpreadConstraints" => spread(&mut value, &pod.class),
             _ => {}
         }
         spec[field] = value;
@@ -93,7 +94,7 @@ fn marks(of: &Key, class: &str) -> (Map<String, Value>, Map<String, Value>) {
     (labels, annotations)
 }
 
-fn container(pod: &Waiting, settings: &Settings, own_image: &str) -> Value {
+fn container(pod: &Template, settings: &Settings, own_image: &str) -> Value {
     let mut requests = Map::new();
     let mut limits = Map::new();
     for (name, amount) in pod.needs.iter() {

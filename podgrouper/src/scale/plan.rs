@@ -124,11 +124,11 @@ pub(super) fn plan(view: &View<'_>, memory: &mut Memory) -> Plan {
     let mut classes: BTreeMap<&str, Demand<'_>> = BTreeMap::new();
     for (key, pod) in view.waiting {
         if view.verdict(pod) == Verdict::Unschedulable && pod.devices <= DEVICES_MAX {
-            classes.entry(&pod.placement.class).or_default().pods.push((key, pod));
+            classes.entry(&pod.class).or_default().pods.push((key, pod));
         }
     }
     for one in serving {
-        if let Some(class) = classes.get_mut(one.pod.placement.class.as_str()) {
+        if let Some(class) = classes.get_mut(one.pod.class.as_str()) {
             class.serving.push(one);
         }
     }
@@ -159,7 +159,7 @@ fn tidy<'a>(view: &View<'a>, memory: &mut Memory, plan: &mut Plan) -> Vec<Servin
         }
         let pod = view.waiting.get(of);
         if let Some(why) = over(scaling, pod.map(|pod| view.verdict(pod)), view.now) {
-            let class = pod.map(|pod| &pod.placement.class).or(scaling.class.as_ref());
+            let class = pod.map(|pod| &pod.class).or(scaling.class.as_ref());
             if let (Some(class), Some(until)) = (class, after(view.now, CALM)) {
                 let (namespace, devices) = (Arc::clone(&of.namespace), scaling.devices);
                 memory.calm.insert((Arc::clone(&namespace), class.clone()), until);
@@ -282,7 +282,7 @@ impl Demand<'_> {
             if have >= needed && devices <= largest {
                 continue;
             }
-            let place = (Arc::clone(&key.namespace), pod.placement.class.clone());
+            let place = (Arc::clone(&key.namespace), pod.class.clone());
             let calm_until = memory.calm.get(&place).copied();
             if let Some(until) = calm_until {
                 plan.wake_at(until);

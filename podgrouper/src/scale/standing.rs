@@ -9,7 +9,7 @@ use super::waiting::scheduled_condition;
 use crate::object::Object;
 use crate::store::Key;
 
-/// Label of a scaling pod: the class of the pod that it stands for, see `Placement`.
+/// Label of a scaling pod: the class of the pod that it stands for, see [`Template::class`](super::waiting::Template::class).
 pub(super) const CLASS: &str = "kai.scheduler/scaling-class";
 
 /// Progress of a scaling pod.

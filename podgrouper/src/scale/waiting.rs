@@ -1,9 +1,11 @@
 //! A pod that waits for shared GPUs, reduced to what its scaling pod is made of.
 
+use std::fmt::Write as _;
+
 use kai_api::names::{annotation, condition, reason, resource};
 use kai_api::quantity::Quantity;
 use kai_api::shared_gpu::{Share, SharedGpu, is_whole_limit, read};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::object::Object;
@@ -57,8 +59,7 @@ impl Shape for WaitingShape {
     );
 }
 
-/// So many bytes of these fields are kept of each pod, as text: a tree takes some five times as much, and there may be thousands
-/// of pods. The scheduler refuses a pod that says very much.
+/// So many bytes of these fields are read of a pod, as text. The scheduler refuses a pod that says very much.
 const PLACEMENT_BYTES_MAX: usize = 16 << 10;
 /// Fields of a pod's spec that say which nodes it may go to.
 const PLACEMENT: [&str; 4] =
@@ -75,23 +76,8 @@ pub(super) enum Verdict {
     Other,
 }
 
-/// Nodes that a pod may go to. Pods of the same class are served by the same nodes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Placement {
-    /// Sixteen hexadecimal digits, of `fields` and of the namespace where affinity looks there.
-    pub(super) class: String,
-    /// The fields of the pod's spec that are set, as JSON.
-    json: Box<str>,
-}
-
-impl Placement {
-    /// The fields of the pod's spec that are set.
-    pub(super) fn fields(&self) -> Map<String, Value> {
-        serde_json::from_str(&self.json).unwrap_or_default()
-    }
-}
-
-/// A pod that asks for shared GPUs and has no node.
+/// A pod that asks for shared GPUs and has no node. Of what says where it may go, and of what it takes, digits are kept: there may
+/// be thousands of pods, and few have a scaling pod made for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) verdict: Verdict,
@@ -101,22 +87,38 @@ pub(super) struct Waiting {
     pub(super) created: String,
     pub(super) share: Share,
     pub(super) devices: u32,
+    /// Sixteen hexadecimal digits of the amounts that the pod takes of a node beside GPUs.
+    pub(super) needs: String,
+    /// Its class, see [`Template::class`].
+    pub(super) class: String,
+}
+
+/// What a scaling pod has of the pod that it stands for.
+#[derive(Debug)]
+pub(super) struct Template {
+    pub(super) devices: u32,
     /// Amounts that the pod takes of a node beside GPUs: its containers and sidecars, init containers, overhead.
     pub(super) needs: Totals,
-    pub(super) placement: Placement,
+    /// Sixteen hexadecimal digits of `fields`, and of the namespace where affinity looks there. Pods of the same class are
+    /// served by the same nodes.
+    pub(super) class: String,
+    /// The fields of the pod's spec that say which nodes it may go to, where they are set.
+    pub(super) fields: Map<String, Value>,
 }
 
 impl Waiting {
     /// Reads a pod; none if it asks for no share, if its annotations make no sense, or if it is being deleted.
     pub(super) fn of(pod: &Object) -> Option<Self> {
-        let spec = &pod.value()["spec"];
-        let request = read(|key| pod.annotation(key), has_whole_limit(spec));
-        let SharedGpu { share, devices } = request.ok().flatten()?;
+        let SharedGpu { share, devices } = shared_gpu(pod)?;
         if pod.is_terminating() {
             return None;
         }
-        let mut needs = effective_request(spec);
-        needs.remove(resource::NVIDIA_GPU);
+        let spec = &pod.value()["spec"];
+        let needs = needs(spec).iter().fold(String::new(), |mut text, (name, amount)| {
+            // Writing to a text does not fail.
+            let _ = writeln!(text, "{name}={}", amount.nano());
+            text
+        });
         let created = pod.value()["metadata"]["creationTimestamp"].as_str().unwrap_or_default();
         Some(Self {
             verdict: verdict(pod.value()),
@@ -126,8 +128,8 @@ impl Waiting {
             created: created.to_owned(),
             share,
             devices,
-            needs,
-            placement: placement(spec, pod.namespace())?,
+            needs: digits(&needs),
+            class: class(&fields(spec), pod.namespace())?,
         })
     }
 
@@ -139,6 +141,30 @@ impl Waiting {
         };
         each.saturating_mul(i128::from(self.devices))
     }
+}
+
+impl Template {
+    /// Reads a pod, as [`Waiting::of`] does.
+    pub(super) fn of(pod: &Object) -> Option<Self> {
+        let SharedGpu { devices, .. } = shared_gpu(pod).filter(|_| !pod.is_terminating())?;
+        let spec = &pod.value()["spec"];
+        let fields = fields(spec);
+        let class = class(&fields, pod.namespace())?;
+        Some(Self { devices, needs: needs(spec), class, fields })
+    }
+}
+
+/// The shares that a pod asks for.
+fn shared_gpu(pod: &Object) -> Option<SharedGpu> {
+    let has_whole_limit = has_whole_limit(&pod.value()["spec"]);
+    read(|key| pod.annotation(key), has_whole_limit).ok().flatten()
+}
+
+/// Amounts that a pod takes of a node beside GPUs.
+fn needs(spec: &Value) -> Totals {
+    let mut needs = effective_request(spec);
+    needs.remove(resource::NVIDIA_GPU);
+    needs
 }
 
 /// The row of a pod's condition `PodScheduled`.
@@ -172,8 +198,8 @@ fn has_whole_limit(spec: &Value) -> bool {
     })
 }
 
-/// Reads where a pod may go; none where it says more of it than anybody needs.
-fn placement(spec: &Value, namespace: &str) -> Option<Placement> {
+/// The fields of a pod's spec that say where it may go, where they are set.
+fn fields(spec: &Value) -> Map<String, Value> {
     let mut fields = Map::new();
     for key in PLACEMENT {
         let value = &spec[key];
@@ -183,14 +209,17 @@ fn placement(spec: &Value, namespace: &str) -> Option<Placement> {
             fields.insert(key.to_owned(), value.clone());
         }
     }
-    let affinity = &spec["affinity"];
-    let looks_at_pods =
-        ["podAffinity", "podAntiAffinity"].iter().any(|key| affinity[key].is_object());
+    fields
+}
+
+/// The class of a pod that may go where these say; none where it says more of it than anybody needs.
+fn class(fields: &Map<String, Value>, namespace: &str) -> Option<String> {
+    let looks_at_pods = ["podAffinity", "podAntiAffinity"]
+        .iter()
+        .any(|key| fields.get("affinity").is_some_and(|affinity| affinity[*key].is_object()));
     let namespace = if looks_at_pods { namespace } else { "" };
-    let json = Value::Object(fields).to_string();
-    let text = format!("{namespace}\n{json}");
-    (text.len() <= PLACEMENT_BYTES_MAX)
-        .then(|| Placement { class: digits(&text), json: json.into_boxed_str() })
+    let text = format!("{namespace}\n{}", json!(fields));
+    (text.len() <= PLACEMENT_BYTES_MAX).then(|| digits(&text))
 }
 
 /// Sixteen hexadecimal digits that follow from a text, in every version of this program.
@@ -260,7 +289,7 @@ mod tests {
     fn pods_of_a_class_may_go_to_the_same_nodes() {
         let class = |spec: &Value| {
             let found = Waiting::of(&pod(&json!({"gpu-fraction": "0.5"}), spec, &Value::Null));
-            found.map(|pod| pod.placement.class.clone())
+            found.map(|pod| pod.class)
         };
         let plain = class(&json!({"containers": [{"resources": {"requests": {"cpu": "1"}}}]}));
         assert_eq!(plain, class(&json!({"nodeSelector": {}, "tolerations": []})));

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::scaling_pod;
 use crate::object::Object;
 use crate::scale::Settings;
-use crate::scale::waiting::Waiting;
+use crate::scale::waiting::Template;
 use crate::store::Key;
 
 fn made(name: &str, waiting: &str, settings: &Settings) -> Value {
     let waiting: Value = serde_saphyr::from_str(waiting).expect("it is YAML");
     let waiting = Object::new(waiting);
-    let pod = Waiting::of(&waiting).expect("it asks for a share");
+    let pod = Template::of(&waiting).expect("it asks for a share");
     let of = Key::new(waiting.namespace(), waiting.name());
     scaling_pod(name, &of, &pod, settings, "registry/kai:1")
 }
