@@ -16,7 +16,7 @@ use kube::api::{
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::json;
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::manifest::{scaling_pod, unschedulable};
 use super::plan::{Memory, Plan, Step, View, plan};
@@ -40,6 +40,10 @@ const LOOK_MAX: Duration = Duration::from_mins(10);
 const LEAVE_TRIES: u32 = 5;
 /// Failures that are remembered: their texts have names of pods, which users make.
 const TOLD_MAX: usize = 1_000;
+/// A call has so long to be answered: what comes after it waits. Whether it was done the watch tells, and the next round
+/// looks again.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+const TOO_LONG: &str = "no answer within 10 s";
 /// Writes at the same time.
 const WRITES: usize = 10;
 /// The image where nobody tells which one this process runs in, as in a sandbox.
@@ -264,8 +268,8 @@ impl Controller {
                 let Some(metadata) = version else { return true };
                 let body = json!({"metadata": metadata, "status": unschedulable(clock::now())});
                 let patch = Patch::Strategic(&body);
-                let written =
-                    self.pods().patch_status(&name, &PatchParams::default(), &patch).await;
+                let (pods, params) = (self.pods(), PatchParams::default());
+                let written = answer(pods.patch_status(&name, &params, &patch)).await;
                 (format!("mark scaling pod {name}"), written.map(|_| ()))
             }
         };
@@ -293,23 +297,24 @@ impl Controller {
         class: &str,
         image: &str,
     ) -> Result<(), kube::Error> {
-        let Some(pod) = pods(&self.client, &of.namespace).get_opt(&of.name).await? else {
-            return Ok(());
-        };
+        let waiting = pods(&self.client, &of.namespace);
+        let Some(pod) = answer(waiting.get_opt(&of.name)).await? else { return Ok(()) };
         let template = Template::of(&to_object(&Gvk::new("v1", "Pod"), pod));
         let Some(template) = template.filter(|template| template.class == class) else {
             return Ok(());
         };
         tracing::info!(pod = %name, for_pod = %of, "making a scaling pod");
         let pod = scaling_pod(name, of, &template, &self.settings, image);
-        let pod = serde_json::from_value(pod).map_err(kube::Error::SerdeError)?;
-        self.pods().create(&PostParams::default(), &pod).await.map(|_| ())
+        let pod: DynamicObject = serde_json::from_value(pod).map_err(kube::Error::SerdeError)?;
+        let (pods, params) = (self.pods(), PostParams::default());
+        answer(pods.create(&params, &pod)).await.map(|_| ())
     }
 
     async fn delete(&self, name: &str, uid: String) -> Result<(), kube::Error> {
         let preconditions = Some(Preconditions { uid: Some(uid), resource_version: None });
         let params = DeleteParams { preconditions, ..DeleteParams::default() };
-        self.pods().delete(name, &params).await.map(|_| ())
+        let pods = self.pods();
+        answer(pods.delete(name, &params)).await.map(|_| ())
     }
 
     /// Deletes all scaling pods, and tries so often what failed: nobody looks for them later.
@@ -327,7 +332,8 @@ impl Controller {
 
     /// Deletes all scaling pods, as far as they may be seen; tells whether none is left of them.
     async fn clear(&self) -> bool {
-        let listed = match self.pods().list(&ListParams::default()).await {
+        let (pods, params) = (self.pods(), ListParams::default());
+        let listed = match answer(pods.list(&params)).await {
             Ok(listed) => listed,
             Err(error) => {
                 tracing::debug!(
@@ -365,9 +371,10 @@ impl Controller {
         else {
             return IMAGE.to_owned();
         };
+        let own = pods(&self.client, &namespace);
         let mut failures = 0;
         let error = loop {
-            match pods(&self.client, &namespace).get(&name).await {
+            match answer(own.get(&name)).await {
                 Ok(own) => {
                     let containers = own.data["spec"]["containers"].as_array();
                     let containers = containers.map_or(&[][..], Vec::as_slice);
@@ -404,6 +411,12 @@ impl Controller {
             tracing::warn!("{text}");
         }
     }
+}
+
+/// Waits for the answer to a call, but not for ever.
+async fn answer<T>(call: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
+    let answered = timeout(ANSWER_MAX, call).await;
+    answered.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))
 }
 
 fn is_forbidden(error: &kube::Error) -> bool {
@@ -469,6 +482,29 @@ mod tests {
             Controller::new(client, "kai-scheduler", before.clone()).leave(&next).await;
             assert_eq!(deleted.load(Ordering::Relaxed), expect, "{namespace} {is_on}");
         }
+    }
+
+    /// Whatever else there is to do waits for it.
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_not_answered_is_given_up() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            async move {
+                if is_first {
+                    std::future::pending::<()>().await;
+                }
+                let answer = json!({"metadata": {}, "items": []}).to_string();
+                Response::builder().body(Body::from(answer.into_bytes()))
+            }
+        });
+        let client = Client::new(server, "default");
+        let off = Settings { is_on: false, ..Settings::default() };
+        let controller = Controller::new(client, "kai-scheduler", off);
+        let run = tokio::time::timeout(Duration::from_mins(1), controller.run());
+        assert!(run.await.is_err(), "it runs for ever");
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
     }
 
     /// They hold nodes with GPUs, and nobody looks for them while there are to be none.
