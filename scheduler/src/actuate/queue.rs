@@ -74,7 +74,7 @@ pub(super) struct Queue {
     /// Quiet flights that landed since something urgent began.
     quiet_landed: usize,
     /// UIDs of pods that are not bound yet, with how many writes they wait for: one says right now that they are
-    /// unschedulable, or takes away what an earlier bind wrote, now or in its turn.
+    /// unschedulable, or were not bound, or takes away what an earlier bind wrote, now or in its turn.
     marking: HashMap<Box<str>, usize>,
 }
 
@@ -135,8 +135,10 @@ impl Queue {
             }
         }
         for uid in bound {
-            if let Some(waiting) = self.conditions.get_mut(&(uid, condition::POD_SCHEDULED)) {
-                waiting.take_if(|condition| !condition.is_true);
+            for kind in [condition::POD_SCHEDULED, condition::POD_BOUND] {
+                if let Some(waiting) = self.conditions.get_mut(&(uid.clone(), kind)) {
+                    waiting.take_if(|condition| !condition.is_true);
+                }
             }
         }
         for _ in EVENTS_MAX..self.events.len() {
@@ -226,16 +228,12 @@ impl Queue {
     }
 }
 
-/// The UID of the pod that is not bound before a task has ended: one that says that it is unschedulable, or takes away what
-/// an earlier bind wrote.
+/// The UID of the pod that is not bound before a task has ended: one that says that it is unschedulable or was not bound, or
+/// takes away what an earlier bind wrote.
 fn marked(task: &Task) -> Option<&str> {
     match task {
         Task::Share(ShareTask::Strip(strip)) => Some(&strip.uid),
-        Task::Pod(PodCondition { uid, kind, is_true: false, .. })
-            if *kind == condition::POD_SCHEDULED =>
-        {
-            Some(uid)
-        }
+        Task::Pod(PodCondition { uid, is_true: false, .. }) => Some(uid),
         Task::Pod(_)
         | Task::Bind(_)
         | Task::Evict(_)
@@ -327,6 +325,31 @@ mod tests {
         queue.landed(&Haste::Quiet);
         queue.ended(Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
+    }
+
+    #[test]
+    fn what_was_to_be_said_of_a_bind_that_failed_is_not_said_after_the_next() {
+        let failed = || {
+            let mut failed = mark_saying("a", "failed");
+            if let Task::Pod(condition) = &mut failed {
+                condition.kind = condition::POD_BOUND;
+            }
+            failed
+        };
+        let mut queue = Queue::default();
+        queue.take(vec![failed()]);
+        assert_eq!(flying(&mut queue), ["mark a failed"]);
+        queue.take(vec![bind("a")]);
+        assert_eq!(flying(&mut queue), [""; 0], "it is being said");
+        queue.ended(Some("a"));
+        queue.landed(&Haste::Quiet);
+        queue.take(vec![failed()]);
+        assert_eq!(flying(&mut queue), ["bind a"]);
+        queue.take(vec![bind("a")]);
+        assert_eq!(flying(&mut queue), ["bind a"]);
+        queue.landed(&urgent());
+        queue.landed(&urgent());
+        assert_eq!(flying(&mut queue), [""; 0], "it is not said any more");
     }
 
     #[test]

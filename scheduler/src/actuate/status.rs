@@ -1,11 +1,17 @@
 //! Conditions on pods and pod groups, and the timestamps of pod groups.
 
-use http::Method;
-use kai_daemon::clock;
-use serde_json::{Value, json};
+use std::time::Duration;
 
-use super::{Outcome, Write};
-use crate::server::call::{Form, call};
+use http::Method;
+use kai_daemon::{backoff_to, clock};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::{LOOK_MAX, Outcome, Write, comes_true_late};
+use crate::server::call::{Failure, Form, call, read};
+
+/// So long it is tried to say that a pod is bound: an API server that is started anew is there by then.
+const SAY_MAX: Duration = Duration::from_mins(1);
 
 /// Changes to a pod group, guarded by the version they were computed from.
 #[derive(Clone, Debug)]
@@ -105,7 +111,6 @@ pub struct PodCondition {
 
 impl PodCondition {
     pub(super) async fn carry_out(self, write: &Write) -> Outcome {
-        let path = format!("/api/v1/namespaces/{}/pods/{}/status", self.namespace, self.name);
         let status = if self.is_true { "True" } else { "False" };
         let body = json!({
             "metadata": { "uid": self.uid },
@@ -117,13 +122,60 @@ impl PodCondition {
                 "lastTransitionTime": clock::now(),
             }]},
         });
-        let patched = call(write, Method::PATCH, &path, Form::Strategic, &body).await;
+        let patched = self.patch(write, &body).await;
         write.count("pod_condition", patched.is_ok());
         let settled = match &patched {
-            Ok(_) => true,
+            Ok(()) => true,
+            // It would come after the next bind of the pod, which waits for it.
+            Err(Failure::Unsure(_)) if !self.is_true => {
+                comes_true_late(write, || self.is_said(write)).await
+            }
             // A pod that was replaced is not there under its UID when the next attempt is due.
             Err(failure) => failure.code() == Some(404),
         };
         Outcome::Pod(self.pod, self.uid, settled)
+    }
+
+    /// Writes it. That a pod is bound is written again where no certain answer came, as nobody looks at the pod for it
+    /// later; written twice it is the same.
+    async fn patch(&self, write: &Write, body: &Value) -> Result<(), Failure> {
+        let path = self.path("/status");
+        let began = Instant::now();
+        let mut failures = 0;
+        loop {
+            let patched = call(write, Method::PATCH, &path, Form::Strategic, body).await;
+            let is_unsure = matches!(patched, Err(Failure::Unsure(_)));
+            let is_again = self.is_true && is_unsure && began.elapsed() < SAY_MAX;
+            if !is_again {
+                return patched.map(drop);
+            }
+            failures += 1;
+            write.idle.cancel();
+            tokio::select! {
+                biased;
+                () = write.stop.cancelled() => return patched.map(drop),
+                () = sleep(backoff_to(failures, LOOK_MAX)) => {}
+            }
+        }
+    }
+
+    /// Tells whether the pod has it, or is no more.
+    async fn is_said(&self, write: &Write) -> Result<bool, Failure> {
+        let pod = match read(&write.client, &self.path("")).await {
+            Ok(pod) => pod,
+            Err(failure) if failure.code() == Some(404) => return Ok(true),
+            Err(failure) => return Err(failure),
+        };
+        let pod: Value = serde_json::from_slice(&pod).unwrap_or_default();
+        let is_it = |row: &Value| {
+            row["type"] == self.kind && row["status"] == "False" && row["message"] == self.message
+        };
+        let conditions = pod["status"]["conditions"].as_array();
+        let has_it = conditions.is_some_and(|conditions| conditions.iter().any(is_it));
+        Ok(has_it || pod["metadata"]["uid"] != *self.uid)
+    }
+
+    fn path(&self, subresource: &str) -> String {
+        format!("/api/v1/namespaces/{}/pods/{}{subresource}", self.namespace, self.name)
     }
 }

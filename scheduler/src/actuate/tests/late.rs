@@ -81,6 +81,39 @@ async fn an_eviction_is_not_given_up_while_it_may_come_true() {
     }
 }
 
+/// A pod that is bound would be said to be unschedulable.
+#[tokio::test(start_paused = true)]
+async fn a_condition_of_a_pod_without_a_node_is_waited_for_while_it_may_come() {
+    for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
+        let began = Instant::now();
+        let find = move |_: &str| {
+            let is_said = began.elapsed().as_secs() >= after_seconds;
+            let message = if is_said { "it waits" } else { "" };
+            let row = json!({"type": "PodScheduled", "status": "False", "message": message});
+            json!({"metadata": {"uid": "u"}, "status": {"conditions": [row]}})
+        };
+        let (write, sent) = server_that_finds(find, 504).await;
+        let outcome = condition().carry_out(&write).await;
+        let is_expected = matches!(outcome, Some(Outcome::Pod(0, _, settled)) if settled == expect);
+        assert!(is_expected, "{outcome:?}");
+        assert!(began.elapsed().as_secs() >= 40, "{:?}", began.elapsed());
+        assert_eq!(sent.lock().expect("nobody panics with it").len(), 1);
+    }
+}
+
+/// Nobody looks at a pod that is bound, so that it would be missing for ever.
+#[tokio::test(start_paused = true)]
+async fn it_is_said_again_that_a_pod_is_bound() {
+    for (code, is_again) in [(504, true), (403, false)] {
+        let Task::Pod(said) = condition() else { panic!("it is a condition") };
+        let said = PodCondition { kind: "PodBound", is_true: true, ..said };
+        let (write, sent) = server(json!({"metadata": {"uid": "u"}}), code).await;
+        let outcome = Task::Pod(said).carry_out(&write).await;
+        assert!(matches!(outcome, Some(Outcome::Pod(0, _, false))), "{outcome:?}");
+        assert_eq!(sent.lock().expect("nobody panics with it").len() > 5, is_again, "{code}");
+    }
+}
+
 /// Labels that come late are not those of the next bind.
 #[tokio::test(start_paused = true)]
 async fn labels_without_an_answer_are_written_again_and_waited_for() {
