@@ -83,6 +83,11 @@ impl Quantity {
         Self { nano: milli as i128 * NANO_PER_MILLI, format: Format::DecimalSi }
     }
 
+    /// So many units of 10^-9, printed with decimal suffixes.
+    pub const fn from_nano(nano: i128) -> Self {
+        Self { nano, format: Format::DecimalSi }
+    }
+
     /// So many whole units, printed with binary suffixes where they divide the value.
     pub const fn from_bytes(bytes: i64) -> Self {
         Self { nano: bytes as i128 * NANO, format: Format::BinarySi }

@@ -1,13 +1,14 @@
 //! Status of `PodGroup`s and queues: what their pods ask for and have (`docs/contract.md` 5.1, 5.2).
 //!
-//! Watches say what may have changed; a pass sums up those `PodGroup`s again, rolls the sums up the
-//! queue tree, and patches the statuses that differ.
+//! Watches say what may have changed; a pass sums up those `PodGroup`s again, has what changed of them count up the queue
+//! tree, and patches the statuses that differ.
 
 mod devices;
 mod metrics;
 mod orphans;
 mod pass;
 mod queues;
+mod tally;
 mod totals;
 mod usage;
 

@@ -51,7 +51,10 @@ struct Told {
     /// In the order of [`GAUGES`].
     names: Vec<String>,
     extra: Vec<ExtraLabel>,
-    rows: Vec<Row>,
+    /// By the queue's name.
+    rows: BTreeMap<String, Row>,
+    /// True from a change of names on until all queues are asked for again.
+    is_renamed: bool,
 }
 
 #[derive(Debug)]
@@ -81,7 +84,7 @@ impl QueueMetrics {
     /// The namespace begins no name of a metric, or an extra label has a name that no label can have or that is taken.
     pub(crate) fn new(namespace: &str, extra: Vec<ExtraLabel>) -> Result<Self, prometheus::Error> {
         let descriptions = describe(namespace, &extra)?;
-        let told = Mutex::new(Told { names: names(&descriptions), extra, rows: Vec::new() });
+        let told = Mutex::new(Told::new(names(&descriptions), extra));
         Ok(Self(Arc::new(Shared { descriptions, told })))
     }
 
@@ -95,15 +98,25 @@ impl QueueMetrics {
         extra: Vec<ExtraLabel>,
     ) -> Result<(), prometheus::Error> {
         let names = names(&describe(namespace, &extra)?);
-        *self.told() = Told { names, extra, rows: Vec::new() };
+        *self.told() = Told { is_renamed: true, ..Told::new(names, extra) };
         Ok(())
     }
 
-    /// Replaces all series.
-    pub(crate) fn set<'a>(&self, queues: impl Iterator<Item = (&'a Arc<Object>, &'a Totals)>) {
+    /// Tells whether names changed since the last call: all queues are to be told again.
+    pub(crate) fn take_renamed(&self) -> bool {
+        std::mem::take(&mut self.told().is_renamed)
+    }
+
+    /// Replaces the series of a queue.
+    pub(crate) fn put(&self, queue: &Object, allocated: &Totals) {
         let mut told = self.told();
-        let rows = queues.map(|(queue, allocated)| told.row(queue, allocated)).collect();
-        told.rows = rows;
+        let row = told.row(queue, allocated);
+        told.rows.insert(queue.name().to_owned(), row);
+    }
+
+    /// Takes out the series of a queue that is gone.
+    pub(crate) fn remove(&self, queue: &str) {
+        self.told().rows.remove(queue);
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {
@@ -127,6 +140,10 @@ fn names(descriptions: &[Desc]) -> Vec<String> {
 }
 
 impl Told {
+    fn new(names: Vec<String>, extra: Vec<ExtraLabel>) -> Self {
+        Self { names, extra, rows: BTreeMap::new(), is_renamed: false }
+    }
+
     fn row(&self, queue: &Object, allocated: &Totals) -> Row {
         let spec = &queue.value()["spec"];
         let quota = |name: &str, factor: f64| {
@@ -165,7 +182,7 @@ fn gpus_of(name: &str, amount: Quantity) -> f64 {
 }
 
 /// Tells whether a resource is a device: every vendor's, and the device classes of claims.
-fn is_gpu(name: &str) -> bool {
+pub(super) fn is_gpu(name: &str) -> bool {
     name.ends_with("/gpu") || (!name.contains('/') && name.to_ascii_lowercase().contains("gpu"))
 }
 
@@ -200,7 +217,7 @@ impl Collector for QueueMetrics {
             family.set_name(name.clone());
             family.set_help(help.to_owned());
             family.set_field_type(MetricType::GAUGE);
-            family.set_metric(told.rows.iter().map(series).collect());
+            family.set_metric(told.rows.values().map(series).collect());
             family
         };
         told.names.iter().zip(GAUGES).enumerate().map(family).collect()
@@ -223,7 +240,7 @@ mod tests {
         let registry = Registry::new();
         registry.register(Box::new(metrics.clone())).expect("names");
         let queue = |name: &str, labels| {
-            Arc::new(Object::new(json!({
+            Object::new(json!({
                 "metadata": {"name": name, "labels": labels},
                 "spec": {
                     "displayName": format!("Team \"{name}\""),
@@ -231,7 +248,7 @@ mod tests {
                         "gpu": {"quota": 2.5}, "cpu": {"quota": 1500}, "memory": {"quota": -1},
                     },
                 },
-            })))
+            }))
         };
         let text = || {
             let mut text = Vec::new();
@@ -241,7 +258,8 @@ mod tests {
         assert_eq!(text(), "", "no queue, no series");
         let [one, other] = [queue("b", json!({})), queue("a", json!({"priority": "high"}))];
         let nothing = Totals::default();
-        metrics.set([(&one, &nothing), (&other, &nothing)].into_iter());
+        metrics.put(&one, &nothing);
+        metrics.put(&other, &nothing);
         let text = text();
         let quota: Vec<&str> =
             text.lines().filter(|line| line.contains("queue_quota_cpu_cores")).collect();
@@ -290,9 +308,9 @@ mod tests {
         let registry = Registry::new();
         registry.register(Box::new(metrics.clone())).expect("names");
         let queue = json!({"metadata": {"name": "a", "labels": {"team": "x"}}, "spec": {}});
-        let queue = Arc::new(Object::new(queue));
+        let queue = Object::new(queue);
         let check = |expect: &str| {
-            metrics.set(std::iter::once((&queue, &Totals::default())));
+            metrics.put(&queue, &Totals::default());
             let mut text = Vec::new();
             TextEncoder::new().encode(&registry.gather(), &mut text).expect("text");
             let text = String::from_utf8(text).expect("text");

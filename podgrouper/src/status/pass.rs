@@ -13,8 +13,8 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::orphans::{Orphan, conditions, orphans};
-use super::queues::{QueueSums, roll_up};
+use super::orphans::conditions;
+use super::queues::{Account, Accounts};
 use super::totals::Sums;
 use super::{Devices, Dirty, QueueMetrics, Reads};
 use crate::interner::Interner;
@@ -42,8 +42,8 @@ pub(crate) struct Controller {
     devices: Devices,
     dirty: Arc<Dirty>,
     metrics: QueueMetrics,
-    /// Sums of each `PodGroup`, with the queue that they are counted in.
-    groups: HashMap<Key, (Arc<str>, Arc<Sums>)>,
+    /// Sums of `PodGroup`s and queues.
+    accounts: Accounts,
     /// Many groups have equal sums, and few queues.
     names: Interner<str>,
     sums: Interner<Sums>,
@@ -85,7 +85,7 @@ impl Controller {
             devices,
             dirty,
             metrics,
-            groups: HashMap::new(),
+            accounts: Accounts::default(),
             names: Interner::default(),
             sums: Interner::default(),
             told: HashSet::new(),
@@ -190,9 +190,9 @@ impl Controller {
             let Some(group) = group else {
                 if let Some(queue) = bound {
                     sums.requested = sums.allocated.clone();
-                    self.groups.insert(key, (queue, self.sums.intern(Arc::new(sums))));
+                    self.accounts.put(key, queue, self.sums.intern(Arc::new(sums)));
                 } else {
-                    self.groups.remove(&key);
+                    self.accounts.remove(&key);
                 }
                 continue;
             };
@@ -206,46 +206,42 @@ impl Controller {
             }
             let queue = group.value()["spec"]["queue"].as_str().unwrap_or_default();
             let queue = bound.unwrap_or_else(|| self.names.intern(queue.into()));
-            self.groups.insert(key, (queue, self.sums.intern(Arc::new(sums))));
+            self.accounts.put(key, queue, self.sums.intern(Arc::new(sums)));
         }
-        let now = Instant::now();
-        let is_paused = |key: &Key| self.paused.get(key).is_some_and(|paused| now < paused.until);
-        patches.extend(self.queue_patches().into_iter().filter(|patch| !is_paused(&patch.key)));
+        patches.extend(self.queue_patches());
         let mut failed = self.write(patches).await;
+        for key in failed.iter().filter(|key| key.namespace.is_empty()) {
+            self.accounts.change(&key.name);
+        }
         failed.extend(late);
         failed
     }
 
-    fn queue_patches(&self) -> Vec<StatusPatch> {
-        let queues = self.store.queues();
-        let parents: BTreeMap<String, String> = queues
-            .iter()
-            .map(|(name, queue)| {
-                let parent = queue.value()["spec"]["parentQueue"].as_str().unwrap_or_default();
-                (name.clone(), parent.to_owned())
-            })
-            .collect();
-        let mut own: BTreeMap<String, Sums> = BTreeMap::new();
-        for (queue, sums) in self.groups.values() {
-            own.entry(queue.to_string()).or_default().add(sums);
+    /// Gives the patches of queues whose status is to change, but for those that wait since their last failed.
+    ///
+    /// Cost: a look at each queue, and the resources of those of which something changed.
+    fn queue_patches(&mut self) -> Vec<StatusPatch> {
+        self.accounts.see(self.store.queues());
+        if self.metrics.take_renamed() {
+            self.accounts.change_all();
         }
-        let all = roll_up(&parents, &own);
-        let orphans = orphans(&parents);
-        self.metrics.set(
-            queues.iter().filter_map(|(name, queue)| Some((queue, &all.get(name)?.sums.allocated))),
-        );
-        let patch = |(name, queue): (&String, &Arc<Object>)| {
-            let orphan = orphans.get(name.as_str());
-            let status = queue_status(all.get(name)?, orphan, &queue.value()["status"])?;
-            let mut body = body(queue, &Value::Object(status));
-            if !body["status"]["conditions"].is_null() {
-                // A list is replaced as a whole, and others write to it.
-                body["metadata"]["resourceVersion"] = json!(queue.resource_version());
+        let now = Instant::now();
+        let mut patches = Vec::new();
+        for name in self.accounts.take_changed() {
+            let Some(account) = self.accounts.get(&name) else {
+                self.metrics.remove(&name);
+                continue;
+            };
+            let sums = account.sums();
+            self.metrics.put(&account.object, &sums.allocated);
+            let Some(patch) = queue_patch(account, &sums) else { continue };
+            if self.paused.get(&patch.key).is_some_and(|paused| now < paused.until) {
+                self.accounts.change(&name);
+                continue;
             }
-            let gvk = GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue");
-            Some(StatusPatch { gvk, key: Key::new("", name), body })
-        };
-        queues.iter().filter_map(patch).collect()
+            patches.push(patch);
+        }
+        patches
     }
 
     async fn write(&mut self, patches: Vec<StatusPatch>) -> Vec<Key> {
@@ -349,19 +345,29 @@ impl Controller {
     }
 }
 
-fn queue_status(
-    wanted: &QueueSums,
-    orphan: Option<&Orphan>,
-    stored: &Value,
-) -> Option<Map<String, Value>> {
-    let mut status = wanted.sums.patch(stored).unwrap_or_default();
+/// A patch that brings the status of a queue up to date; none where it is.
+fn queue_patch(wanted: &Account, sums: &Sums) -> Option<StatusPatch> {
+    let status = queue_status(wanted, sums)?;
+    let queue = &wanted.object;
+    let mut body = body(queue, &Value::Object(status));
+    if !body["status"]["conditions"].is_null() {
+        // A list is replaced as a whole, and others write to it.
+        body["metadata"]["resourceVersion"] = json!(queue.resource_version());
+    }
+    let gvk = GroupVersionKind::gvk("scheduling.run.ai", "v2", "Queue");
+    Some(StatusPatch { gvk, key: Key::new("", queue.name()), body })
+}
+
+fn queue_status(wanted: &Account, sums: &Sums) -> Option<Map<String, Value>> {
+    let stored = &wanted.object.value()["status"];
+    let mut status = sums.patch(stored).unwrap_or_default();
     let children = stored["childQueues"].as_array().map_or(&[][..], Vec::as_slice);
     let is_same =
         children.iter().map(Value::as_str).eq(wanted.children.iter().map(|c| Some(c.as_str())));
     if !is_same {
         status.insert("childQueues".to_owned(), json!(wanted.children));
     }
-    if let Some(rows) = conditions(&stored["conditions"], orphan) {
+    if let Some(rows) = conditions(&stored["conditions"], wanted.orphan.as_ref()) {
         status.insert("conditions".to_owned(), rows);
     }
     (!status.is_empty()).then_some(status)

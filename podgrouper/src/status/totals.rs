@@ -13,7 +13,7 @@ const MAIN: [&str; 5] =
     ["cpu", "memory", "ephemeral-storage", resource::NVIDIA_GPU, resource::AMD_GPU];
 /// So many others a status has room for, and so many are kept of a list beside the instances of GPUs that it names: whoever
 /// creates pods may name any number.
-const SHOWN_MAX: usize = 256;
+pub(super) const SHOWN_MAX: usize = 256;
 
 /// Amounts by resource name; sums saturate instead of overflowing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -163,6 +163,7 @@ impl Weigh for Sums {
 }
 
 impl Sums {
+    #[cfg(test)]
     pub(crate) fn add(&mut self, other: &Self) {
         self.requested.add(&other.requested);
         self.allocated.add(&other.allocated);

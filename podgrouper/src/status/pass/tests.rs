@@ -226,12 +226,18 @@ async fn each_pass_begins_with_the_namespace_after_that_of_the_one_before() {
 
 #[test]
 fn a_queue_tells_which_queues_are_below_it() {
-    let wanted = QueueSums { children: vec!["b".to_owned()], ..QueueSums::default() };
     for (stored, is_news) in
         [(json!(["a"]), true), (json!(["a", "b"]), true), (json!(["b"]), false)]
     {
         let status = json!({"childQueues": stored});
-        let patch = queue_status(&wanted, None, &status).unwrap_or_default();
+        let above = json!({"metadata": {"name": "q"}, "spec": {}, "status": status});
+        let below = json!({"metadata": {"name": "b"}, "spec": {"parentQueue": "q"}});
+        let queues = [("q", above), ("b", below)]
+            .map(|(name, queue)| (name.to_owned(), Arc::new(Object::new(queue))));
+        let mut accounts = Accounts::default();
+        accounts.see(queues.into());
+        let wanted = accounts.get("q").expect("it was seen");
+        let patch = queue_status(wanted, &Sums::default()).unwrap_or_default();
         let expect = is_news.then(|| json!(["b"]));
         assert_eq!(patch.get("childQueues"), expect.as_ref(), "{status}");
     }
