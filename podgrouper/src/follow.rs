@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use kai_api::names::annotation;
 use kai_daemon::process::causes;
 use kube::Client;
@@ -15,6 +16,10 @@ use kube::runtime::{WatchStreamExt, watcher};
 
 use crate::object::{Gvk, Object};
 use crate::slim::{AnyShape, Shape, Slim};
+
+mod page;
+
+use page::{BYTES_MAX, Overlong, bounded};
 
 /// A change of the objects of a kind.
 pub(crate) enum Change {
@@ -51,8 +56,9 @@ impl Selection {
 /// The longest pause between two tries of a watch: when the API server answers again, it is noticed soon.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// So many objects are listed at once: each may have more than a megabyte.
+/// So many objects are listed at once, and so many times fewer where they are too large together.
 const PAGE: u32 = 50;
+const PAGE_SHRINK: u32 = 4;
 
 /// Growing pauses, jittered, that start anew after two minutes without a failure.
 #[derive(Default)]
@@ -72,7 +78,7 @@ impl Backoff for Pauses {
     }
 }
 
-/// Follows a kind until the task is dropped; lists in pages, relists after 410 and waits between failures.
+/// Follows a kind until the task is dropped; lists in pages of bounded memory, relists after 410 and waits between failures.
 ///
 /// What `S` leaves out of an object is never in memory.
 pub(crate) async fn follow<S: Shape>(
@@ -81,17 +87,8 @@ pub(crate) async fn follow<S: Shape>(
     mut on: impl FnMut(Change),
 ) {
     let gvk = &selection.gvk;
-    let resource =
-        ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
-    let api: Api<Slim<S>> = match &selection.namespace {
-        Some(namespace) => Api::namespaced_with(client, namespace, &resource),
-        None => Api::all_with(client, &resource),
-    };
-    let config = watcher::Config::default()
-        .page_size(PAGE)
-        .fields(&selection.fields)
-        .labels(&selection.labels);
-    let mut events = watcher(api, config).backoff(Pauses::default()).boxed();
+    let (mut page, overlong) = (PAGE, Overlong::default());
+    let mut events = open::<S>(&client, &selection, page, &overlong);
     let mut last_error = String::new();
     while let Some(event) = events.next().await {
         match event {
@@ -104,6 +101,11 @@ pub(crate) async fn follow<S: Shape>(
                 on(Change::Set(Arc::new(found.into_object(gvk))));
             }
             Ok(watcher::Event::Delete(found)) => on(Change::Gone(Arc::new(found.into_object(gvk)))),
+            Err(_) if overlong.take() => {
+                page = (page / PAGE_SHRINK).max(1);
+                tracing::debug!(kind = %gvk, page, "listing in smaller pages: the objects are large");
+                events = open::<S>(&client, &selection, page, &overlong);
+            }
             Err(error) => {
                 // A missing right or CRD stays so for a while: say it once.
                 let text = causes(&error);
@@ -114,6 +116,29 @@ pub(crate) async fn follow<S: Shape>(
             }
         }
     }
+}
+
+/// Begins a watch whose pages have so many objects. The bytes of a page are bounded, but for one of a single object.
+fn open<S: Shape>(
+    client: &Client,
+    selection: &Selection,
+    page: u32,
+    overlong: &Overlong,
+) -> BoxStream<'static, Result<watcher::Event<Slim<S>>, watcher::Error>> {
+    let bytes_max = if page > 1 { BYTES_MAX } else { usize::MAX };
+    let client = bounded(client.clone(), bytes_max, overlong.clone());
+    let gvk = &selection.gvk;
+    let resource =
+        ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
+    let api: Api<Slim<S>> = match &selection.namespace {
+        Some(namespace) => Api::namespaced_with(client, namespace, &resource),
+        None => Api::all_with(client, &resource),
+    };
+    let config = watcher::Config::default()
+        .page_size(page)
+        .fields(&selection.fields)
+        .labels(&selection.labels);
+    watcher(api, config).backoff(Pauses::default()).boxed()
 }
 
 /// Objects of one kind by name.
@@ -201,10 +226,11 @@ pub(crate) fn is_same_but_status(left: &Object, right: &Object) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::{Value, json};
 
-    use super::is_same_but_status;
-    use crate::object::Object;
+    use super::*;
 
     fn group(annotations: &Value) -> Object {
         let metadata = json!({"name": "g", "resourceVersion": annotations.to_string(), "annotations": annotations});
@@ -238,5 +264,32 @@ mod tests {
         for other in [Value::Null, json!([]), json!([{"kind": "Job", "name": "k"}])] {
             assert!(!is_same_but_status(&owner, &owned(&other)), "{other}");
         }
+    }
+
+    /// Fifty of the largest objects that a tenant may write would fill the memory at each start.
+    #[tokio::test]
+    async fn a_page_that_is_too_large_is_asked_for_in_smaller_ones() {
+        let server = tower::service_fn(|request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default();
+            let limit = query.split('&').find_map(|part| part.strip_prefix("limit="));
+            let limit = limit.unwrap_or_default();
+            let list = json!({"apiVersion": "v1", "kind": "PodList",
+                "metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": limit}}]});
+            let is_large = limit == PAGE.to_string();
+            let text = if is_large { " ".repeat(BYTES_MAX + 1) } else { list.to_string() };
+            std::future::ready(Response::builder().status(200).body(Body::from(text.into_bytes())))
+        });
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let client = Client::new(server, "default");
+        let following = follow::<AnyShape>(client, Selection::of("v1", "Pod"), |change| {
+            if let Change::Set(object) = change {
+                tell.send(object.name().to_owned()).expect("it is waited for");
+            }
+        });
+        let name = tokio::select! {
+            () = following => None,
+            name = told.recv() => name,
+        };
+        assert_eq!(name, Some((PAGE / PAGE_SHRINK).to_string()));
     }
 }

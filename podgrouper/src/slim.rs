@@ -1,7 +1,8 @@
 //! Objects as lists and watches deliver them, without what nobody reads of them.
 //!
 //! A pod in JSON is some kilobytes, of which grouping and status read a few hundred bytes. What is not read is skipped
-//! while the text is parsed, so that a page of a list never lies in memory as a whole tree.
+//! while the text is parsed, so that a page of a list never lies in memory as a whole tree; and an object of very many
+//! values is kept as text until it is looked at, since as a tree it takes up to forty times as much.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -233,10 +234,47 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
+/// An object of more values is text until it is looked at.
+const TREE_VALUES_MAX: usize = 2_000;
+
+/// What is kept of an object.
+#[derive(Debug, Clone)]
+enum Held {
+    Tree(Value),
+    Text(Box<str>),
+}
+
+impl Held {
+    fn of(value: Value) -> Self {
+        if values(&value) > TREE_VALUES_MAX {
+            Self::Text(value.to_string().into())
+        } else {
+            Self::Tree(value)
+        }
+    }
+
+    fn into_value(self) -> Value {
+        match self {
+            Self::Tree(value) => value,
+            // It was written from JSON.
+            Self::Text(text) => serde_json::from_str(&text).unwrap_or_default(),
+        }
+    }
+}
+
+/// Counts a value and all in it.
+fn values(value: &Value) -> usize {
+    match value {
+        Value::Array(rows) => 1 + rows.iter().map(values).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(values).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+    }
+}
+
 /// An object of a list or a watch.
 #[derive(Debug, Clone)]
 pub(crate) struct Slim<S> {
-    value: Value,
+    held: Held,
     /// Name, namespace and resource version, which a watcher asks for.
     meta: ObjectMeta,
     shape: PhantomData<S>,
@@ -245,7 +283,7 @@ pub(crate) struct Slim<S> {
 impl<S> Slim<S> {
     /// The object, with the kind that items of a list do not say.
     pub(crate) fn into_object(self, gvk: &Gvk) -> Object {
-        let Value::Object(mut table) = self.value else { return Object::default() };
+        let Value::Object(mut table) = self.held.into_value() else { return Object::default() };
         table.insert("apiVersion".to_owned(), json!(gvk.api_version()));
         table.insert("kind".to_owned(), json!(gvk.kind));
         Object::new(Value::Object(table))
@@ -262,7 +300,7 @@ impl<'de, S: Shape> Deserialize<'de> for Slim<S> {
             resource_version: text("resourceVersion"),
             ..ObjectMeta::default()
         };
-        Ok(Self { value, meta, shape: PhantomData })
+        Ok(Self { held: Held::of(value), meta, shape: PhantomData })
     }
 }
 
@@ -300,7 +338,7 @@ mod tests {
     use kube::ResourceExt;
     use serde_json::{Value, json};
 
-    use super::{AnyShape, PodShape, Shape, Slim};
+    use super::{AnyShape, Held, PodShape, Shape, Slim, TREE_VALUES_MAX};
     use crate::object::Gvk;
     use crate::pod::Pod;
     use crate::status::Usage;
@@ -353,5 +391,19 @@ mod tests {
             kept.value()["metadata"],
             json!({"name": "o", "resourceVersion": "1", "labels": {"a": "b"}})
         );
+    }
+
+    /// A page of them would be there as trees.
+    #[test]
+    fn an_object_of_very_many_values_is_text_until_it_is_looked_at() {
+        for (rows, is_text) in [(10, false), (TREE_VALUES_MAX, true)] {
+            let object = json!({"metadata": {"name": "o", "resourceVersion": "1"},
+                "spec": {"subGroups": vec![json!({}); rows]}});
+            let slim = read::<AnyShape>(&object);
+            assert_eq!(matches!(slim.held, Held::Text(_)), is_text);
+            assert_eq!(slim.resource_version().as_deref(), Some("1"));
+            let kept = slim.into_object(&Gvk::new("v1", "Any"));
+            assert_eq!(kept.value()["spec"], object["spec"]);
+        }
     }
 }
