@@ -16,6 +16,8 @@ const CATCH_ALL: &str = names::value::DEFAULT_SUBGROUP;
 const GROUP_LABEL: &str = "ray.io/group";
 const NODE_TYPE_LABEL: &str = "ray.io/node-type";
 const PRIORITY_LABEL: &str = "ray.io/priority-class-name";
+/// No label of a pod has a longer value.
+const NAME_CHARS_MAX: usize = 63;
 
 /// A `RayCluster`.
 pub(crate) fn ray_cluster(case: &Case<'_>) -> Result<Desired, Stop> {
@@ -238,13 +240,25 @@ fn members(spec: &Value, place: &str) -> Result<i64, Stop> {
     Ok(wanted.max(0) * counts.hosts.max(1))
 }
 
-/// A name that the API accepts, unlike any other of the cluster.
+/// A name that the API accepts as that of a subgroup and as a label of pods, unlike any other of the cluster.
 fn legal(name: &str, index: usize, is_taken: impl Fn(&str) -> bool) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(safe).collect();
     let name = name.trim_matches('-');
     let name = if name.is_empty() { "worker-group" } else { name };
-    if is_taken(name) { format!("{name}-{index}") } else { name.to_owned() }
+    let mut ending = String::new();
+    let mut count = 1_usize;
+    loop {
+        let room = NAME_CHARS_MAX.saturating_sub(ending.len());
+        let head: String = name.chars().take(room).collect();
+        let name = format!("{}{ending}", head.trim_end_matches('-'));
+        if !is_taken(&name) {
+            return name;
+        }
+        // Another group may be called as this one would be with the first ending.
+        ending = if count == 1 { format!("-{index}") } else { format!("-{index}-{count}") };
+        count += 1;
+    }
 }
 
 /// The constraint that a template's annotations name; a level without a topology is an error.
