@@ -45,8 +45,9 @@ impl Wanted<'_> {
     /// Kinds that cannot be listed are left out, but where names `may_miss`.
     ///
     /// # Errors
-    /// As [`load_in`] and [`Filter::apply`]; a name that nothing has, or several have; a kind of which workloads may be meant
-    /// that cannot be listed for another reason than the user's rights, where names `may_miss`.
+    /// As [`load_in`] and [`Filter::apply`]; a name that nothing has, or several have; where names `may_miss`, a kind of which
+    /// workloads may be meant that cannot be listed for another reason than the user's rights, and a name that a workload of a
+    /// kind may have that the user may not list.
     pub(super) async fn read(
         &self,
         cluster: &Cluster,
@@ -101,7 +102,11 @@ impl Wanted<'_> {
                     if let Some(error) = all.unread.error_of(kind) {
                         return Err(error.clone());
                     }
-                    missing.extend(more);
+                    let bare = name.split_once('/').map_or(name.as_str(), |(_, bare)| bare);
+                    match all.unread.hides(bare, kind) {
+                        Some(problem) => problems.push(problem),
+                        None => missing.extend(more),
+                    }
                 }
                 Err(Error::Problems(more)) => problems.extend(more),
                 Err(quiet) => return Err(quiet),
@@ -157,11 +162,12 @@ mod tests {
         check(&[("evil", "train", "u"), ("victim", "train", "u")], &["evil/train"]);
         check(&[("ml", "a", ""), ("ml", "b", "")], &["ml/a"]);
     }
-    /// Says how it ends to look for what may be gone, where the list of Jobs fails.
-    async fn check_gone(name: &str, expect: Option<Exit>) {
-        let service = tower::service_fn(|request: Request<Body>| async move {
+
+    /// Says how it ends to look for what may be gone, where the list of Jobs ends with a code.
+    async fn check_gone(jobs: u16, name: &str, expect: Option<Exit>) {
+        let service = tower::service_fn(move |request: Request<Body>| async move {
             let (code, body): (u16, Value) = if request.uri().path().ends_with("/jobs") {
-                (500, json!({"kind": "Status", "code": 500, "message": "it fails"}))
+                (jobs, json!({"kind": "Status", "code": jobs, "message": "it fails"}))
             } else {
                 (200, json!({"metadata": {"resourceVersion": "1"}, "items": [], "groups": []}))
             };
@@ -172,14 +178,18 @@ mod tests {
         let (names, filter) = ([name.to_owned()], Filter::default());
         let wanted = Wanted { names: &names, filter: &filter, may_miss: true, refuses: anything };
         let ended = wanted.read(&cluster, Some("ml")).await.err().map(|error| error.exit());
-        assert_eq!(ended, expect, "{name}");
+        assert_eq!(ended, expect, "{jobs} {name}");
     }
 
     #[tokio::test]
     async fn what_cannot_be_listed_is_not_gone() {
-        check_gone("train", Some(Exit::Failure)).await;
-        check_gone("job/train", Some(Exit::Failure)).await;
-        check_gone("train-*", Some(Exit::Failure)).await;
-        check_gone("rayjob/train", None).await;
+        for (jobs, exit) in [(500, Exit::Failure), (403, Exit::Forbidden)] {
+            check_gone(jobs, "train", Some(exit)).await;
+            check_gone(jobs, "job/train", Some(exit)).await;
+            check_gone(jobs, "rayjob/train", None).await;
+        }
+        check_gone(500, "train-*", Some(Exit::Failure)).await;
+        // What there is of the others may be meant: it is told.
+        check_gone(403, "train-*", None).await;
     }
 }

@@ -75,7 +75,9 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
     // What is there is waited for all the same.
-    chosen.tell_unread(&mut context.out);
+    let unread = chosen.tell_unread(&mut context.out);
+    // Nothing tells that workloads are gone of kinds that were not looked at.
+    let done = if args.goal == Goal::Deleted { unread } else { Exit::Ok };
     if chosen.workloads.is_empty() {
         let what = format!("nothing to wait for in {}", chosen.place);
         if args.goal != Goal::Deleted {
@@ -87,7 +89,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         if chosen.missing.is_empty() {
             context.out.talk(&what);
         }
-        return Ok(Exit::Ok);
+        return Ok(done);
     }
     let target = |workload: &Workload| Target {
         namespace: workload.namespace.clone(),
@@ -97,7 +99,11 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let targets = chosen.workloads.iter().map(target).collect();
     let watch = Watch::new(targets, args.goal, timeout, &cluster).seen(chosen.workloads);
     let exit = watched(watch, args, context).await?;
-    Ok(if exit == Exit::Pending { Exit::Timeout } else { exit })
+    Ok(match exit {
+        Exit::Pending => Exit::Timeout,
+        Exit::Ok => done,
+        other => other,
+    })
 }
 
 /// Waits, and does for each what is to be done then.

@@ -1,7 +1,7 @@
 //! The kinds of workload that a list had to go without, and why.
 
 use crate::cluster::{Cluster, Failure, kinds};
-use crate::print::error::{Error, Exit};
+use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::clean;
 
 /// Kinds that are missing in what was read.
@@ -67,6 +67,33 @@ impl Unread {
         self.failed.iter().find(is_meant).map(|failed| &failed.error)
     }
 
+    /// Returns why nothing tells whether a workload is gone that is not there, of a kind or of any where none is named: the user
+    /// may not list it.
+    pub(crate) fn hides(&self, name: &str, kind: &str) -> Option<Problem> {
+        let asked: Vec<String> = if kind.is_empty() {
+            kinds::KINDS.iter().map(|kind| kind.best().in_rbac()).collect()
+        } else {
+            kinds::named(kind).map(|kind| kind.best().in_rbac()).into_iter().collect()
+        };
+        let hidden = self.hidden.iter().filter(|kind| asked.contains(kind));
+        let hidden: Vec<&str> = hidden.map(String::as_str).collect();
+        if hidden.is_empty() {
+            return None;
+        }
+        let what = format!(
+            "nothing tells that {} is gone: you may not list {}",
+            clean(name),
+            hidden.join(", ")
+        );
+        let ask = "ask an administrator of the cluster for this right";
+        let fix = if kind.is_empty() {
+            format!("say of which kind it is, as in job/{}, or {ask}", clean(name))
+        } else {
+            ask.to_owned()
+        };
+        Some(Problem::new(number::FORBIDDEN, Exit::Forbidden, what).fix(fix))
+    }
+
     /// Says how a command ends that shows the rest: a right that the user lacks is told and is no failure.
     pub(crate) fn exit_of_failures(&self) -> Exit {
         self.failed.first().map_or(Exit::Ok, |failed| failed.error.exit())
@@ -109,6 +136,8 @@ mod tests {
         assert_eq!(unread.sentences("shown"), told);
         let fails = ["RayJob", "", "Job"].map(|kind| unread.error_of(kind).is_some());
         assert_eq!(fails, [true, true, false]);
+        let hidden = ["RayJob", "", "Job"].map(|kind| unread.hides("train", kind).is_some());
+        assert_eq!(hidden, [false, true, true]);
         unread.retain(|kind| kind == "jobs.batch");
         assert_eq!(unread.kinds(), ["jobs.batch"]);
     }

@@ -271,8 +271,11 @@ impl Seen {
         out: &mut Output,
     ) -> Result<Option<Exit>, Error> {
         let Some(workload) = self.now(loaded) else {
+            let hidden = loaded.unread.hides(&self.target.name, &self.target.kind);
             return match self.last.take() {
-                _ if goal == Goal::Deleted => Ok(Some(Exit::Ok)),
+                _ if goal == Goal::Deleted => {
+                    hidden.map_or(Ok(Some(Exit::Ok)), |why| Err(why.into()))
+                }
                 Some((workload, _)) => Err(disappeared(&workload, cluster).await),
                 None => Ok(None),
             };
