@@ -214,7 +214,7 @@ async fn told_with(
     let (uses, warning) = match uses {
         Ok(uses) => (Some(rolled_up(&queues, uses)), None),
         Err(reason) => {
-            let warning = format!("who uses what is not known: {reason}");
+            let warning = format!("who uses what is not known: {}", clean(&reason));
             (from_status(&queues), Some(warning))
         }
     };
@@ -295,6 +295,8 @@ async fn of_own_work(cluster: &Cluster, refused: Error) -> Result<Report, Error>
         clean(own)
     ));
     report.warnings.push("quotas and shares of a queue, as the scheduler told work that waits in it: kubectl kai explain queue/NAME".to_owned());
+    report.warnings.extend(loaded.unread.sentences("counted"));
+    report.exit = loaded.unread.exit_of_failures();
     Ok(report)
 }
 
@@ -455,9 +457,37 @@ pub(crate) fn from_status(queues: &Queues) -> Option<BTreeMap<String, Use>> {
 
 #[cfg(test)]
 mod tests {
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
+    use crate::print::error::number;
+
+    /// Work of a kind that cannot be listed would seem to be nowhere.
+    #[tokio::test]
+    async fn kinds_that_could_not_be_counted_are_told() {
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let pod = json!({"metadata": {"namespace": "ml", "name": "p", "uid": "u",
+                "labels": {"kai.scheduler/queue": "q"}},
+                "spec": {"schedulerName": "kai-scheduler"}, "status": {"phase": "Pending"}});
+            let path = request.uri().path();
+            let (code, body): (u16, Value) = if path.ends_with("/jobs") {
+                (500, json!({"kind": "Status", "code": 500, "message": "it fails"}))
+            } else {
+                let items = if path.ends_with("/pods") { vec![pod] } else { Vec::new() };
+                (200, json!({"metadata": {"resourceVersion": "1"}, "items": items, "groups": []}))
+            };
+            let body = Body::from(body.to_string().into_bytes());
+            Ok::<_, kube::Error>(Response::builder().status(code).body(body).expect("a code"))
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "ml"), "ml");
+        let refused = Problem::new(number::FORBIDDEN, Exit::Forbidden, "you may not list queues");
+        let report = of_own_work(&cluster, refused.into()).await.expect("there is a pod");
+        let told = "not counted, jobs.batch cannot be listed: it fails";
+        assert_eq!(report.warnings.last().map(String::as_str), Some(told));
+        assert_eq!(report.exit, Exit::Failure);
+    }
 
     #[test]
     fn work_of_its_own_is_told_before_a_queue_becomes_a_parent() {

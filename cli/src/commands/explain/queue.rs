@@ -15,7 +15,7 @@ use crate::print::error::{Error, Exit};
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use crate::print::table::{Cell, Column, render};
-use crate::workload::load_readable;
+use crate::workload::{Unread, load_readable};
 
 /// Explains the share of a queue.
 pub(super) async fn show(
@@ -27,8 +27,10 @@ pub(super) async fn show(
     let (queues, uses, supply) = futures::join!(read(&cluster), uses(&cluster), supply(&cluster));
     let queues = match queues {
         Err(error) if error.exit() == Exit::Forbidden => {
-            let answer = of_own_work(name, &cluster).await.ok_or(error)?;
-            return tell(name, &answer, format, context);
+            let (answer, unread) = of_own_work(name, &cluster).await.ok_or(error)?;
+            tell(name, &answer, format, context)?;
+            unread.sentences("counted").iter().for_each(|sentence| context.out.warn(sentence));
+            return Ok(unread.exit_of_failures());
         }
         queues => queues?,
     };
@@ -37,7 +39,13 @@ pub(super) async fn show(
     }
     let uses = match uses {
         Ok(uses) => Some(rolled_up(&queues, uses)),
-        Err(_) => from_status(&queues),
+        Err(reason) => {
+            context.out.warn(&format!(
+                "what queues hold and ask for is as their status says, since work was not read: {}",
+                clean(&reason)
+            ));
+            from_status(&queues)
+        }
     };
     let parts = uses.zip(supply);
     let division = parts.as_ref().and_then(|(uses, supply)| division(&queues, uses, *supply, name));
@@ -67,12 +75,7 @@ pub(super) async fn show(
 }
 
 /// Prints an answer that rests on what work of the user tells.
-fn tell(
-    name: &str,
-    answer: &Answer,
-    format: &Format,
-    context: &mut Context,
-) -> Result<Exit, Error> {
+fn tell(name: &str, answer: &Answer, format: &Format, context: &mut Context) -> Result<(), Error> {
     let data = json!({
         "queue": name, "path": name, "answer": answer.headline, "more": answer.more,
         "toDivideMilli": null, "queues": [], "notKnown": answer.note,
@@ -80,11 +83,12 @@ fn tell(
     if !format::report(&data, format, &mut context.out)? {
         context.out.raw(&page(answer, context.out.columns()))?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
-/// Returns what the work of the own namespace tells of a queue, where queues may not be read; none where it tells nothing.
-async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
+/// Returns what the work of the own namespace tells of a queue, where queues may not be read, and which kinds of it could not be
+/// listed; none where it tells nothing.
+async fn of_own_work(name: &str, cluster: &Cluster) -> Option<(Answer, Unread)> {
     let loaded = load_readable(cluster, Some(&cluster.namespace)).await.ok()?;
     let told = loaded.workloads.iter().filter_map(|one| one.explanation.as_ref());
     let told = told.flat_map(|told| &told.queues).find(|queue| queue.name == name);
@@ -102,7 +106,7 @@ async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
     let here =
         format!("its work in namespace {own} holds {} and waits for {waits}", count(&held, "GPU"));
     let none = |amount: Option<i64>| amount.map_or_else(|| "none".to_owned(), devices);
-    Some(match told {
+    let answer = match told {
         Some(queue) => Answer {
             headline: format!(
                 "{name}: its fair share is {}, its quota {}, and it holds {}",
@@ -128,7 +132,8 @@ async fn of_own_work(name: &str, cluster: &Cluster) -> Option<Answer> {
             note: Some("Not read, for want of rights: queues. Quota, share and limit are told once work of the queue waits.".to_owned()),
             ..Answer::default()
         },
-    })
+    };
+    Some((answer, loaded.unread))
 }
 
 /// The sums behind the share of a queue. Pure.
