@@ -56,7 +56,7 @@ async fn settle(client: &Client, seen: &mut Seen) -> bool {
         match carry_out(client, &deed, seen).await {
             // More may be to do for it.
             Ok(()) => seen.look_at(key),
-            Err(error) if is_overtaken(&error) => {}
+            Err(error) if is_overtaken(&deed, &error) => {}
             Err(error) => {
                 tracing::debug!(?deed, %error, "failed to look after a claim");
                 failed.push(key);
@@ -70,10 +70,12 @@ async fn settle(client: &Client, seen: &mut Seen) -> bool {
     has_failed
 }
 
-/// Tells whether somebody else wrote, made or deleted the object meanwhile: the watch will show what is there now.
-fn is_overtaken(error: &kube::Error) -> bool {
+/// Tells whether somebody else wrote, made or deleted the object meanwhile: the watch will show what is there now. It shows
+/// nothing where a name that was made up is another object's: that is to be tried again.
+fn is_overtaken(deed: &Deed, error: &kube::Error) -> bool {
     let kube::Error::Api(status) = error else { return false };
-    status.is_not_found() || status.is_conflict() || status.is_already_exists()
+    let is_made_up = matches!(deed, Deed::Create(_, object) if object.metadata.name.is_none());
+    status.is_not_found() || status.is_conflict() || (status.is_already_exists() && !is_made_up)
 }
 
 /// Does one thing, and takes in what came of it.

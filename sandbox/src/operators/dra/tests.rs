@@ -1,6 +1,6 @@
 //! The controller and the driver by their steps.
 
-use kube::core::DynamicObject;
+use kube::core::{DynamicObject, Status};
 use serde_json::{Value, json};
 
 use super::decide::Deed;
@@ -275,4 +275,20 @@ fn a_long_name_is_cut_in_both_halves() {
     // 112 letters of 114 go into 57: the half of each.
     let cut = format!("{}-{}", "p".repeat(30), "e".repeat(26));
     check(&"p".repeat(60), &"e".repeat(52), &cut);
+}
+
+/// The pod would wait for ever for a claim that nobody makes.
+#[test]
+fn a_name_that_was_made_up_and_is_taken_is_made_up_anew() {
+    for (metadata, reason, code, is_overtaken) in [
+        (json!({"name": "s"}), "AlreadyExists", 409, true),
+        (json!({"generateName": "p-gpu-"}), "AlreadyExists", 409, false),
+        (json!({"generateName": "p-gpu-"}), "NotFound", 404, true),
+        (json!({"generateName": "p-gpu-"}), "InternalError", 500, false),
+    ] {
+        let deed = Deed::Create(Watched::Claim, object(&json!({"metadata": metadata})));
+        let status = Status::failure("no", reason).with_code(code);
+        let error = kube::Error::Api(Box::new(status));
+        assert_eq!(super::is_overtaken(&deed, &error), is_overtaken, "{metadata} {reason}");
+    }
 }
