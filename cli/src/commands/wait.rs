@@ -99,11 +99,10 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     let targets = chosen.workloads.iter().map(target).collect();
     let watch = Watch::new(targets, args.goal, timeout, &cluster).seen(chosen.workloads);
     let exit = watched(watch, args, context).await?;
-    Ok(match exit {
-        Exit::Pending => Exit::Timeout,
-        Exit::Ok => done,
-        other => other,
-    })
+    if exit == Exit::Ok {
+        return Ok(done);
+    }
+    Ok(if exit == Exit::Pending { Exit::Timeout } else { exit })
 }
 
 /// Waits, and does for each what is to be done then.
