@@ -50,7 +50,11 @@ impl std::fmt::Display for Key {
 }
 
 /// Labels by which rules list pods.
-const INDEXED: [&str; 2] = ["training.kubeflow.org/job-name", "serving.knative.dev/revision"];
+const INDEXED: [&str; 3] = [
+    "training.kubeflow.org/job-name",
+    "serving.knative.dev/revision",
+    "leaderworkerset.sigs.k8s.io/group-key",
+];
 
 /// The stored objects. Every method is short and takes the lock once.
 #[derive(Debug, Default)]

@@ -5,12 +5,13 @@ use serde_json::Value;
 use super::segments;
 use super::templates::{Part, foreign, foreign_text};
 use crate::desired::{Desired, Min, Subgroup, Topology};
-use crate::facts::Stop;
+use crate::facts::{Read, Stop};
 use crate::group::{Case, base};
 use crate::object;
 use kai_api::names;
 
 const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";
+const KEY_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-key";
 const WORKER_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 const SIZE_ANNOTATION: &str = "leaderworkerset.sigs.k8s.io/size";
 const TEMPLATE: &str = "spec.leaderWorkerTemplate";
@@ -78,11 +79,11 @@ fn leave_out_foreign(case: &Case<'_>, desired: &mut Desired) {
     desired.foreign = foreign_text(&names, &case.settings.scheduler);
 }
 
-/// Pods that the group needs now: all, or only the leader until it has a node.
+/// Pods that the group needs now: all, or only the leader while its workers are not there.
 fn members(case: &Case<'_>, size: i64, worker: Option<i64>) -> Result<i64, Stop> {
     match object::text(case.top.value(), "spec.startupPolicy")? {
         None | Some("" | "LeaderCreated") => Ok(size),
-        Some("LeaderReady") if worker == Some(0) && case.pod.node.is_empty() => Ok(1),
+        Some("LeaderReady") if worker == Some(0) && is_alone(case)? => Ok(1),
         Some("LeaderReady") => {
             let stated = case.pod.annotation(SIZE_ANNOTATION).and_then(|text| text.parse().ok());
             Ok(stated.map_or(size, |stated: i32| i64::from(stated)))
@@ -91,6 +92,22 @@ fn members(case: &Case<'_>, size: i64, worker: Option<i64>) -> Result<i64, Stop>
             "spec.startupPolicy is {other:?}, want LeaderCreated or LeaderReady"
         ))),
     }
+}
+
+/// Tells whether a leader has no workers yet. They are made once it is ready, which may be long after it has a node: a group that
+/// needs them from then on is stale, and its leader is evicted again and again before it is ready. KAI looks at the node alone.
+fn is_alone(case: &Case<'_>) -> Result<bool, Stop> {
+    let key = case.pod.label(KEY_LABEL).filter(|_| !case.settings.is_kai_v017());
+    let Some(key) = key else { return Ok(case.pod.node.is_empty()) };
+    let read = Read::List {
+        api_version: "v1".to_owned(),
+        kind: "Pod".to_owned(),
+        namespace: case.pod.namespace.to_string(),
+        prefix: String::new(),
+        labels: vec![(KEY_LABEL.to_owned(), key.to_owned())],
+    };
+    let pods = case.facts.list(read)?;
+    Ok(!pods.iter().any(|pod| !pod.is_terminating() && pod.label(WORKER_LABEL) != Some("0")))
 }
 
 fn add_flat(case: &Case<'_>, desired: &mut Desired, members: i64, worker: Option<i64>) {
