@@ -502,7 +502,7 @@ mod tests {
         let client = Client::new(server, "default");
         let off = Settings { is_on: false, ..Settings::default() };
         let controller = Controller::new(client, "kai-scheduler", off);
-        let run = tokio::time::timeout(Duration::from_mins(1), controller.run());
+        let run = timeout(Duration::from_mins(1), controller.run());
         assert!(run.await.is_err(), "it runs for ever");
         assert_eq!(asked.load(Ordering::Relaxed), 2);
     }
@@ -531,7 +531,7 @@ mod tests {
             let client = Client::new(server, "default");
             let off = Settings { is_on: false, ..Settings::default() };
             let controller = Controller::new(client, "kai-scheduler", off);
-            let run = tokio::time::timeout(Duration::from_mins(1), controller.run());
+            let run = timeout(Duration::from_mins(1), controller.run());
             assert!(run.await.is_err(), "it runs for ever");
             assert_eq!(asked.load(Ordering::Relaxed), expect, "{code}");
         }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Memory, Plan, Step, View, plan};
 use crate::object::Object;
 use crate::scale::standing::Standing;
-use crate::scale::waiting::Waiting;
+use crate::scale::waiting::{Template, Waiting};
 use crate::store::Key;
 
 /// Seconds after the start of the story.
@@ -22,6 +22,8 @@ fn at(seconds: i64) -> Timestamp {
 struct World {
     memory: Memory,
     waiting: BTreeMap<Key, Waiting>,
+    /// The pods that wait.
+    asked: BTreeMap<Key, Object>,
     standing: BTreeMap<String, Standing>,
     queued: BTreeSet<Key>,
     pods: BTreeMap<String, Object>,
@@ -58,8 +60,9 @@ impl World {
                 other => panic!("{other:?} of {text}"),
             }
         }
-        let found = Waiting::of(&Object::new(pod)).expect("it asks for a share");
-        self.waiting.insert(Key::new(namespace, name), found);
+        let (key, pod) = (Key::new(namespace, name), Object::new(pod));
+        self.waiting.insert(key.clone(), Waiting::of(&pod).expect("it asks for a share"));
+        self.asked.insert(key, pod);
         self
     }
 
@@ -109,11 +112,11 @@ impl World {
         for step in steps {
             match step {
                 Step::Create { name, of } => {
-                    let pod = &self.waiting[&of];
+                    let pod = Template::of(&self.asked[&of]).expect("it asks for a share");
                     let mut object = crate::scale::manifest::scaling_pod(
                         &name,
                         &of,
-                        pod,
+                        &pod,
                         &crate::scale::Settings::default(),
                         "image",
                     );
