@@ -157,7 +157,9 @@ fn merge(into: &mut Value, patch: &Value) {
 /// Group and version of the kinds that scenarios name, and whether they have a namespace.
 fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
     let (group, version, namespaced) = match kind {
-        "Pod" | "Event" | "PersistentVolumeClaim" | "ConfigMap" => ("", "v1", true),
+        "Pod" | "Event" | "PersistentVolumeClaim" | "ConfigMap" | "Secret" | "Service" => {
+            ("", "v1", true)
+        }
         "Job" => ("batch", "v1", true),
         "Node" | "PersistentVolume" | "Namespace" => ("", "v1", false),
         "StorageClass" | "CSIDriver" => ("storage.k8s.io", "v1", false),
