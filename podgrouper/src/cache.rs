@@ -2,13 +2,14 @@
 //!
 //! A kind is watched from the first read of one of its objects on, by the resource version of that
 //! read, so that nothing is listed. Where a watch is not allowed an object is read again after
-//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for Forbidden: rights do not come by the second. Where a kind could be
-//! read before, Forbidden is an error for some minutes (`kind`), as rights that are withdrawn for a moment would group pods
-//! for good without their owner. Of objects that were read whole some megabytes are kept (`held`), of all others their
-//! metadata.
+//! [`UNWATCHED_AGE_MAX`]. Errors are not kept, but for questions about kinds, for a second (`failed`), and for Forbidden: rights
+//! do not come by the second. Where a kind could be read before, Forbidden is an error for some minutes (`kind`), as rights that
+//! are withdrawn for a moment would group pods for good without their owner. Of objects that were read whole some megabytes are
+//! kept (`held`), of all others their metadata.
 
 mod ask;
 mod epoch;
+mod failed;
 mod held;
 mod kind;
 mod object;
@@ -31,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::object::{Gvk, Object};
 use epoch::Epoch;
+use failed::Failed;
 use held::Held;
 use kind::Kind;
 pub(crate) use object::to_object;
@@ -130,6 +132,7 @@ struct Shared {
     client: Client,
     stop: CancellationToken,
     kinds: Mutex<HashMap<Gvk, Asked>>,
+    failed: Mutex<Failed>,
     slots: Mutex<Slots>,
     held: Mutex<Held>,
     changed: UnboundedSender<ObjectKey>,
@@ -152,8 +155,8 @@ impl Cache {
         stop: CancellationToken,
         changed: UnboundedSender<ObjectKey>,
     ) -> Self {
-        let (kinds, slots, held) = Default::default();
-        Self { shared: Arc::new(Shared { client, stop, kinds, slots, held, changed }) }
+        let (kinds, failed, slots, held) = Default::default();
+        Self { shared: Arc::new(Shared { client, stop, kinds, failed, slots, held, changed }) }
     }
 
     /// Reads an object, from memory where that is still right. Its name may be anything that a user wrote: what no object can
@@ -281,6 +284,10 @@ impl Cache {
             return Err(kube::Error::Discovery(unserved));
         }
         let kinds = || self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = || self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = failed().find(gvk) {
+            return Err(error);
+        }
         let asked = kinds().entry(gvk.clone()).or_default().clone();
         let ask = async || {
             let served = timeout(READ_MAX, pinned_kind(&self.shared.client, &wanted)).await;
@@ -294,7 +301,8 @@ impl Cache {
             }))
         };
         let kind = asked.get_or_try_init(ask).await.cloned();
-        if kind.is_err() {
+        if let Err(error) = &kind {
+            failed().keep(gvk, error);
             // Users name kinds that nobody serves: such a question is not kept for longer than somebody waits for its answer.
             kinds().retain(|of, asked| {
                 asked.initialized() || Arc::strong_count(asked) > 1 + usize::from(of == gvk)
