@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use kai_daemon::process::causes;
 use kube::core::Status;
 use kube::error::DiscoveryError;
 use tokio::time::Instant;
@@ -30,10 +31,12 @@ enum Failure {
 impl Failed {
     /// Keeps a failure, and forgets those that are old.
     pub(super) fn keep(&mut self, gvk: &Gvk, error: &kube::Error) {
-        let failure = match error {
-            kube::Error::Api(status) => Failure::Refused(status.clone()),
-            kube::Error::Discovery(_) => Failure::Unserved(format!("{gvk:?}")),
-            other => Failure::Other(kai_daemon::process::causes(other)),
+        let failure = if let kube::Error::Api(status) = error {
+            Failure::Refused(status.clone())
+        } else if let kube::Error::Discovery(_) = error {
+            Failure::Unserved(format!("{gvk:?}"))
+        } else {
+            Failure::Other(causes(error))
         };
         self.rows.retain(|_, (at, _)| at.elapsed() < KEPT);
         self.rows.insert(gvk.clone(), (Instant::now(), failure));

@@ -116,19 +116,19 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn sums(requested: serde_json::Value) -> Sums {
-        Sums { requested: Totals::from_value(&requested), ..Sums::default() }
+    fn sums(requested: &Value) -> Sums {
+        Sums { requested: Totals::from_value(requested), ..Sums::default() }
     }
 
     /// Whoever asks for more than can be summed up leaves no trace when he is gone.
     #[test]
     fn what_is_taken_away_leaves_what_was_there_before() {
-        let huge = sums(json!({"cpu": "1e29", "memory": "1"}));
-        let small = sums(json!({"cpu": "1500m"}));
+        let huge = sums(&json!({"cpu": "1e29", "memory": "1"}));
+        let small = sums(&json!({"cpu": "1500m"}));
         let mut tally = Tally::default();
         tally.count(&small, Change::Added);
         for _ in 0..3 {
@@ -147,9 +147,9 @@ mod tests {
         let mut tally = Tally::default();
         for number in 0..2 * SHOWN_MAX {
             let name = format!("a.example/{number:04}");
-            tally.count(&sums(json!({name: "1"})), Change::Added);
+            tally.count(&sums(&json!({name: "1"})), Change::Added);
         }
-        tally.count(&sums(json!({"nvidia.com/gpu": "8", "zz.example/gpu": "1"})), Change::Added);
+        tally.count(&sums(&json!({"nvidia.com/gpu": "8", "zz.example/gpu": "1"})), Change::Added);
         let shown = tally.shown().requested;
         assert_eq!(shown.iter().count(), SHOWN_MAX + 2);
         assert_eq!(shown.get("zz.example/gpu"), Some(Quantity::from_value(1)));

@@ -1,10 +1,10 @@
 //! Watches of several kinds, for a stand-in that works out what to do from all that they show.
 
 use std::fmt;
-use std::pin::pin;
 use std::time::Duration;
 
-use futures::{Stream, StreamExt};
+use futures::StreamExt;
+use futures::stream::{BoxStream, select_all};
 use kube::Client;
 use kube::api::{Api, ApiResource, PostParams};
 use kube::core::DynamicObject;
@@ -31,10 +31,10 @@ pub(super) trait Seen: Send {
 /// Takes in [`events`] of each kind, and does what is to be done whenever they show a change.
 pub(super) async fn follow<S: Seen>(
     client: &Client,
-    kinds: impl IntoIterator<Item = impl Stream<Item = (S::Kind, Event<DynamicObject>)>>,
+    kinds: impl IntoIterator<Item = BoxStream<'static, (S::Kind, Event<DynamicObject>)>>,
     mut seen: S,
 ) {
-    let mut events = pin!(futures::stream::select_all(kinds.into_iter().map(Box::pin)));
+    let mut events = select_all(kinds);
     let mut has_failed = false;
     loop {
         let next = events.next();
@@ -53,13 +53,13 @@ pub(super) async fn follow<S: Seen>(
 }
 
 /// Events of one kind, where a watch that broke is begun anew.
-pub(super) fn events<K: fmt::Debug + Copy>(
+pub(super) fn events<K: fmt::Debug + Copy + Send + 'static>(
     client: &Client,
     (kind, resource): (K, &ApiResource),
     config: watcher::Config,
-) -> impl Stream<Item = (K, Event<DynamicObject>)> + use<K> {
+) -> BoxStream<'static, (K, Event<DynamicObject>)> {
     let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
-    watcher::watcher(api, config).filter_map(move |event| async move {
+    let events = watcher::watcher(api, config).filter_map(move |event| async move {
         match event {
             Ok(event) => Some((kind, event)),
             Err(error) => {
@@ -68,7 +68,8 @@ pub(super) fn events<K: fmt::Debug + Copy>(
                 None
             }
         }
-    })
+    });
+    events.boxed()
 }
 
 /// Creates an object without a namespace unless one of its name is there, and tries until the API server has said so: whoever
