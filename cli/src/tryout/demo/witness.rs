@@ -131,7 +131,8 @@ impl Witness {
 
     /// Takes in all pods that there are: who is gone or has ended leaves before others take the place.
     pub(super) fn pods_listed(&mut self, mut pods: Vec<Pod>, now: Instant) {
-        let uids: HashSet<String> = pods.iter().filter_map(|pod| pod.uid()).collect();
+        let uids: HashSet<String> =
+            pods.iter().filter_map(|pod| pod.metadata.uid.clone()).collect();
         let gone = self.pods.keys().filter(|uid| !uids.contains(*uid)).cloned();
         for uid in gone.collect::<Vec<_>>() {
             self.pod_gone(&uid, now);
