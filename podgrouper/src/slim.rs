@@ -237,7 +237,7 @@ impl<'de> Visitor<'de> for Reader {
 /// An object of more values is text until it is looked at.
 const TREE_VALUES_MAX: usize = 2_000;
 
-/// What is kept of an object.
+/// The kept part of an object.
 #[derive(Debug, Clone)]
 enum Held {
     Tree(Value),

@@ -93,7 +93,7 @@ pub(super) struct Waiting {
     pub(super) class: String,
 }
 
-/// What a scaling pod has of the pod that it stands for.
+/// The parts of a pod that the scaling pod for it has.
 #[derive(Debug)]
 pub(super) struct Template {
     pub(super) devices: u32,

@@ -45,7 +45,7 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
 
 async fn look_after(client: &Client) {
     ensure(client, &driver::class_resource(), &driver::class()).await;
-    let kinds = Watched::ALL.map(|kind| events(client, (kind, &kind.resource()), kind.watch()));
+    let kinds = Watched::ALL.map(|kind| events(client, kind, &kind.resource(), kind.watch()));
     follow(client, kinds, Seen::new()).await;
 }
 

@@ -13,7 +13,7 @@ use kube::runtime::watcher::{self, Event};
 /// Time after which what failed is looked at again.
 const RETRY: Duration = Duration::from_millis(300);
 
-/// What the watches showed, and what follows from it.
+/// The objects that the watches showed, and what follows from them.
 pub(super) trait Seen: Send {
     /// The kinds that are watched.
     type Kind: fmt::Debug + Copy;
@@ -55,7 +55,8 @@ pub(super) async fn follow<S: Seen>(
 /// Events of one kind, where a watch that broke is begun anew.
 pub(super) fn events<K: fmt::Debug + Copy + Send + 'static>(
     client: &Client,
-    (kind, resource): (K, &ApiResource),
+    kind: K,
+    resource: &ApiResource,
     config: watcher::Config,
 ) -> BoxStream<'static, (K, Event<DynamicObject>)> {
     let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);

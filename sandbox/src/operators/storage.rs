@@ -66,7 +66,7 @@ async fn provide(client: &Client) {
     let kinds = [Watched::Pod, Watched::Claim, Watched::Volume, Watched::Class];
     let seen = Seen::new(&kinds);
     let all = watcher::Config::default();
-    let kinds = kinds.map(|kind| events(client, (kind, &kind.resource()), all.clone()));
+    let kinds = kinds.map(|kind| events(client, kind, &kind.resource(), all.clone()));
     follow(client, kinds, seen).await;
 }
 

@@ -28,7 +28,7 @@ pub struct Rules {
     pub full_hierarchy: bool,
     /// A pod that terminates for longer gives nothing back; milliseconds.
     pub stuck_after: i64,
-    /// How long the claims of a pod may take to get their volumes.
+    /// The longest time that the claims of a pod may take to get their volumes.
     pub volumes_bound_within: Duration,
     /// Messages have the detailed form: they name every node.
     pub detailed: bool,

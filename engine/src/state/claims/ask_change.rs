@@ -1,4 +1,4 @@
-//! What pods ask for through a claim, when that changes: pods that were alike are so again, so that their shape is worked out
+//! Changes of what pods ask for through a claim: pods that were alike are so again, so that their shape is worked out
 //! once.
 
 use std::{collections::BTreeMap, iter::repeat_n};
@@ -13,7 +13,7 @@ use crate::{
 /// A claim that changes.
 pub(super) struct AskChange {
     claim: ClaimId,
-    /// What a pod asked for through it: one that has a place, and one that waits for one.
+    /// The request of a pod through it: of one that has a place, and of one that waits for one.
     before: [Ask; 2],
     /// The same from now on.
     now: [Ask; 2],

@@ -56,7 +56,7 @@ async fn each_day_is_charged_for_its_own_hours() {
     assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
 }
 
-/// How large a share of memory is says its node alone.
+/// The node alone says how large a share of memory is.
 #[tokio::test]
 async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back() {
     let heard = Arc::new(Heard::default());
