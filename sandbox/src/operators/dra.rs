@@ -46,7 +46,7 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
 async fn look_after(client: &Client) {
     ensure(client, &driver::class_resource(), &driver::class()).await;
     let kinds = Watched::ALL.map(|kind| events(client, kind, &kind.resource(), kind.watch()));
-    follow(client, kinds, Seen::new()).await;
+    follow(client, kinds, Seen::default()).await;
 }
 
 /// Does what is to be done until nothing is; tells whether something failed, which is to be tried again.

@@ -16,25 +16,35 @@ const RETRY: Duration = Duration::from_millis(300);
 /// The objects that the watches showed, and what follows from them.
 pub(super) trait Seen: Send {
     /// The kinds that are watched.
-    type Kind: fmt::Debug + Copy;
+    type Kind: fmt::Debug + Copy + PartialEq;
 
-    /// Takes in what a watch showed.
-    fn take_in(&mut self, kind: Self::Kind, event: Event<DynamicObject>);
+    /// Takes in what an object is by now.
+    fn apply(&mut self, kind: Self::Kind, object: DynamicObject);
 
-    /// Tells whether all kinds are known whole: what is not there yet would look as if it were gone.
-    fn is_listed(&self) -> bool;
+    /// Takes in that an object is gone.
+    fn delete(&mut self, kind: Self::Kind, object: &DynamicObject);
+
+    /// Forgets all objects of a kind: they are listed anew.
+    fn forget(&mut self, kind: Self::Kind);
+
+    /// Takes in that a kind was listed whole: what went while nobody watched shows nowhere else.
+    fn listed(&mut self) {}
 
     /// Does what is to be done until nothing is; tells whether something failed, which is to be tried again.
     fn settle(&mut self, client: &Client) -> impl Future<Output = bool> + Send;
 }
 
-/// Takes in [`events`] of each kind, and does what is to be done whenever they show a change.
+/// Takes in [`events`] of each kind, and does what is to be done whenever they show a change. Nothing is done while a kind is being
+/// listed: what is not there yet would look as if it were gone.
 pub(super) async fn follow<S: Seen>(
     client: &Client,
     kinds: impl IntoIterator<Item = BoxStream<'static, (S::Kind, Event<DynamicObject>)>>,
     mut seen: S,
 ) {
+    let kinds: Vec<_> = kinds.into_iter().collect();
+    let count = kinds.len();
     let mut events = select_all(kinds);
+    let mut listed = Vec::with_capacity(count);
     let mut has_failed = false;
     loop {
         let next = events.next();
@@ -42,11 +52,22 @@ pub(super) async fn follow<S: Seen>(
             if has_failed { tokio::time::timeout(RETRY, next).await } else { Ok(next.await) };
         match event {
             Ok(None) => return,
-            Ok(Some((kind, event))) => seen.take_in(kind, event),
+            Ok(Some((kind, Event::Apply(object) | Event::InitApply(object)))) => {
+                seen.apply(kind, object);
+            }
+            Ok(Some((kind, Event::Delete(object)))) => seen.delete(kind, &object),
+            Ok(Some((kind, Event::Init))) => {
+                listed.retain(|other| *other != kind);
+                seen.forget(kind);
+            }
+            Ok(Some((kind, Event::InitDone))) => {
+                listed.push(kind);
+                seen.listed();
+            }
             // It is time to try again.
             Err(_) => {}
         }
-        if seen.is_listed() {
+        if listed.len() == count {
             has_failed = seen.settle(client).await;
         }
     }

@@ -32,7 +32,7 @@ pub(super) const CLASS: &str = "standard";
 const PROVISIONER: &str = "volumes.sandbox.kai.scheduler";
 
 /// A kind that the stand-in watches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Watched {
     Pod,
     Claim,
@@ -64,10 +64,9 @@ pub(super) async fn run(client: Client, cancel: CancellationToken) {
 async fn provide(client: &Client) {
     ensure(client, &Watched::Class.resource(), &class()).await;
     let kinds = [Watched::Pod, Watched::Claim, Watched::Volume, Watched::Class];
-    let seen = Seen::new(&kinds);
     let all = watcher::Config::default();
     let kinds = kinds.map(|kind| events(client, kind, &kind.resource(), all.clone()));
-    follow(client, kinds, seen).await;
+    follow(client, kinds, Seen::default()).await;
 }
 
 /// Does what is to be done until nothing is.

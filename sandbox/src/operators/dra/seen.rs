@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Client;
 use kube::api::ApiResource;
 use kube::core::{DynamicObject, GroupVersionKind, TypeMeta};
-use kube::runtime::watcher::{self, Event};
+use kube::runtime::watcher;
 use serde_json::{Value, json};
 
 use super::super::follow;
@@ -87,16 +87,9 @@ pub(super) struct Seen {
     absent: BTreeSet<String>,
     /// Objects to look at, since they or what they name changed.
     due: BTreeSet<Key>,
-    /// The kinds that are being listed: what is not there yet would look as if it were gone.
-    listing: BTreeSet<Watched>,
 }
 
 impl Seen {
-    /// Nothing was listed yet.
-    pub(super) fn new() -> Self {
-        Self { listing: BTreeSet::from(Watched::ALL), ..Self::default() }
-    }
-
     /// Takes in what an object is by now. Costs O(log n) for it and for each object that it names; for a template, O(pods of its
     /// namespace).
     pub(super) fn apply(&mut self, kind: Watched, mut object: DynamicObject) {
@@ -213,27 +206,23 @@ impl Seen {
 impl follow::Seen for Seen {
     type Kind = Watched;
 
-    fn is_listed(&self) -> bool {
-        self.listing.is_empty()
+    fn apply(&mut self, kind: Watched, object: DynamicObject) {
+        Self::apply(self, kind, object);
     }
 
-    fn take_in(&mut self, kind: Watched, event: Event<DynamicObject>) {
-        match event {
-            Event::Apply(object) | Event::InitApply(object) => self.apply(kind, object),
-            Event::Delete(object) => self.delete(kind, &object),
-            Event::Init => {
-                self.objects.retain(|key, _| key.kind != kind);
-                if kind == Watched::Claim {
-                    self.made.clear();
-                }
-                self.listing.insert(kind);
-            }
-            Event::InitDone => {
-                self.listing.remove(&kind);
-                // What went while nobody watched shows nowhere else.
-                self.due.extend(self.objects.keys().cloned());
-            }
+    fn delete(&mut self, kind: Watched, object: &DynamicObject) {
+        Self::delete(self, kind, object);
+    }
+
+    fn forget(&mut self, kind: Watched) {
+        self.objects.retain(|key, _| key.kind != kind);
+        if kind == Watched::Claim {
+            self.made.clear();
         }
+    }
+
+    fn listed(&mut self) {
+        self.due.extend(self.objects.keys().cloned());
     }
 
     async fn settle(&mut self, client: &Client) -> bool {

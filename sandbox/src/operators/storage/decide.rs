@@ -5,11 +5,8 @@
 //! kube-controller-manager's controllers of ephemeral volumes and of persistent volumes, and the protocol of
 //! external-provisioner for classes that wait for their first consumer.
 
-use std::collections::HashSet;
-
 use kube::Client;
 use kube::core::DynamicObject;
-use kube::runtime::watcher::Event;
 use serde_json::{Value, json};
 
 use super::super::follow;
@@ -46,15 +43,9 @@ pub(super) struct Seen {
     claims: Objects,
     volumes: Objects,
     classes: Objects,
-    /// The kinds that are being listed: what is not there yet would look as if it were gone.
-    listing: HashSet<Watched>,
 }
 
 impl Seen {
-    pub(super) fn new(kinds: &[Watched]) -> Self {
-        Self { listing: kinds.iter().copied().collect(), ..Self::default() }
-    }
-
     pub(super) fn apply(&mut self, kind: Watched, mut object: DynamicObject) {
         object.metadata.managed_fields = None;
         let key = key(&object);
@@ -210,22 +201,16 @@ impl Seen {
 impl follow::Seen for Seen {
     type Kind = Watched;
 
-    fn is_listed(&self) -> bool {
-        self.listing.is_empty()
+    fn apply(&mut self, kind: Watched, object: DynamicObject) {
+        Self::apply(self, kind, object);
     }
 
-    fn take_in(&mut self, kind: Watched, event: Event<DynamicObject>) {
-        match event {
-            Event::Apply(object) | Event::InitApply(object) => self.apply(kind, object),
-            Event::Delete(object) => self.delete(kind, &object),
-            Event::Init => {
-                self.of(kind).clear();
-                self.listing.insert(kind);
-            }
-            Event::InitDone => {
-                self.listing.remove(&kind);
-            }
-        }
+    fn delete(&mut self, kind: Watched, object: &DynamicObject) {
+        Self::delete(self, kind, object);
+    }
+
+    fn forget(&mut self, kind: Watched) {
+        self.of(kind).clear();
     }
 
     async fn settle(&mut self, client: &Client) -> bool {
