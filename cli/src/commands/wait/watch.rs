@@ -175,21 +175,29 @@ impl<'c> Watch<'c> {
         }
     }
 
-    /// Looks once.
+    /// Looks once. What is wrong with one of them is said when no other has reached the goal: nothing that came of those is lost.
     async fn look(&mut self, out: &mut Output) -> Result<Vec<Reached>, Error> {
         let Some(loaded) = self.load(out).await? else { return Ok(Vec::new()) };
         let mut reached = Vec::new();
         let mut open = Vec::new();
+        let mut wrong = None;
         for mut seen in std::mem::take(&mut self.open) {
-            match seen.look(&loaded, self.goal, self.cluster, out).await? {
-                Some(exit) => {
+            match seen.look(&loaded, self.goal, self.cluster, out).await {
+                Ok(Some(exit)) => {
                     let (workload, state) = seen.last.take().unzip();
                     reached.push(Reached { target: seen.target, workload, state, exit });
                 }
-                None => open.push(seen),
+                Ok(None) => open.push(seen),
+                Err(error) => {
+                    wrong.get_or_insert(error);
+                    open.push(seen);
+                }
             }
         }
         self.open = open;
+        if let Some(error) = wrong.filter(|_| reached.is_empty()) {
+            return Err(error);
+        }
         if reached.is_empty() && out.talks() {
             self.estimate(out).await;
         }
@@ -262,7 +270,8 @@ impl Seen {
         self.target.find(loaded).filter(is_same)
     }
 
-    /// Takes in what there is now, and says what changed; how its waiting ends, where it does.
+    /// Takes in what there is now, and says what changed; how its waiting ends, where it does. What is wrong with it stays so when it
+    /// is looked at again.
     async fn look(
         &mut self,
         loaded: &Loaded,
@@ -272,12 +281,14 @@ impl Seen {
     ) -> Result<Option<Exit>, Error> {
         let Some(workload) = self.now(loaded) else {
             let hidden = loaded.unread.hides(&self.target.name, &self.target.kind);
-            return match self.last.take() {
-                _ if goal == Goal::Deleted => {
-                    hidden.map_or(Ok(Some(Exit::Ok)), |why| Err(why.into()))
+            return match (&self.last, hidden) {
+                (_, Some(why)) if goal == Goal::Deleted => Err(why.into()),
+                (_, None) if goal == Goal::Deleted => {
+                    self.last = None;
+                    Ok(Some(Exit::Ok))
                 }
-                Some((workload, _)) => Err(disappeared(&workload, cluster).await),
-                None => Ok(None),
+                (Some((workload, _)), _) => Err(disappeared(workload, cluster).await),
+                (None, _) => Ok(None),
             };
         };
         let state = workload.state();
