@@ -138,15 +138,21 @@ impl Needs {
                 due.extend(pods);
             }
         }
-        self.tell_pods(context, told);
+        let mut pushed = HashSet::new();
+        self.tell_pods(context, told, &mut pushed);
         self.flush_counted(context, catalog);
         // Those of claims that are refused since now, or are not any more.
-        self.tell_pods(context, told);
+        self.tell_pods(context, told, &mut pushed);
         self.volumes.flushed();
     }
 
-    /// Tells anew of the pods that are due.
-    fn tell_pods(&mut self, context: &mut Context, told: &dyn Fn(PodId) -> Option<Pod>) {
+    /// Tells anew of the pods that are due, and of those in `pushed` whatever `told` has of them: it does not have what was pushed.
+    fn tell_pods(
+        &mut self,
+        context: &mut Context,
+        told: &dyn Fn(PodId) -> Option<Pod>,
+        pushed: &mut HashSet<u32>,
+    ) {
         // A gang refers to the same, of which nothing has to be found out twice.
         let mut known: HashMap<usize, Arc<Allowed>> = HashMap::new();
         for row in std::mem::take(&mut self.due) {
@@ -159,7 +165,8 @@ impl Needs {
                 && let Some(mut facts) = told(PodId::new(row))
             {
                 needy.told = allowed;
-                if needy.tell(&mut facts) {
+                if needy.tell(&mut facts) || pushed.contains(&row) {
+                    pushed.insert(row);
                     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
                 }
             }

@@ -1,6 +1,6 @@
 //! Volumes that the pods of a gang share: what is found out of them is found out once, and told where it differs.
 
-use std::{cell::Cell, collections::BTreeMap, sync::Arc};
+use std::{cell::Cell, collections::BTreeMap, ops::Range, sync::Arc};
 
 use kai_engine::{Delta, Pod, PodId, Timestamp};
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use crate::{
     Args,
     actuate::SELECTED_NODE,
     ingest::{Ingest, Kind, Rules, selector::LISTED_MAX},
+    names::VOLUME_REQUESTS_MAX,
 };
 
 const PODS: usize = 100;
@@ -20,7 +21,8 @@ struct Gang {
 }
 
 impl Gang {
-    fn new() -> Self {
+    /// A gang without pods.
+    fn without_pods() -> Self {
         let args = Args::from_command_line(["kai-scheduler"].map(Into::into)).expect("valid flags");
         let mut gang = Self { ingest: Ingest::new(Rules::new(&args)), told: BTreeMap::new() };
         for class in ["local", "other"] {
@@ -31,24 +33,47 @@ impl Gang {
             });
             gang.apply(Kind::StorageClass, &class);
         }
+        gang
+    }
+
+    fn new() -> Self {
+        let mut gang = Self::without_pods();
         for claim in 0..LISTED_MAX {
             gang.claim(claim, &json!({}));
         }
-        let claim = |claim: usize| json!({ "claimName": format!("c{claim}") });
-        let volumes: Vec<Value> = (0..LISTED_MAX)
-            .map(|at| json!({ "name": at.to_string(), "persistentVolumeClaim": claim(at) }))
-            .collect();
         for pod in 0..PODS {
-            let name = format!("p{pod}");
-            let pod = json!({
-                "metadata": { "name": name, "namespace": "ml", "uid": name },
-                "spec": { "volumes": volumes },
-                "status": { "phase": "Pending" },
-            });
-            gang.apply(Kind::Pod, &pod);
+            gang.pod(pod, 0..LISTED_MAX);
         }
         gang.tell_again();
         gang
+    }
+
+    /// A pod with these claims.
+    fn pod(&mut self, number: usize, claims: Range<usize>) {
+        let name = format!("p{number}");
+        let claim = |claim: usize| json!({ "claimName": format!("c{claim}") });
+        let volumes: Vec<Value> = claims
+            .map(|at| json!({ "name": at.to_string(), "persistentVolumeClaim": claim(at) }))
+            .collect();
+        let pod = json!({
+            "metadata": { "name": name, "namespace": "ml", "uid": name },
+            "spec": { "volumes": volumes },
+            "status": { "phase": "Pending" },
+        });
+        self.apply(Kind::Pod, &pod);
+    }
+
+    /// A claim that asks for so many bytes.
+    fn claim_of(&mut self, number: usize, bytes: usize) {
+        let name = format!("c{number}");
+        let claim = json!({
+            "metadata": { "name": name, "namespace": "ml", "uid": name },
+            "spec": {
+                "storageClassName": "local",
+                "resources": { "requests": { "storage": bytes.to_string() } },
+            },
+        });
+        self.apply(Kind::PersistentVolumeClaim, &claim);
     }
 
     fn apply(&mut self, kind: Kind, object: &Value) {
@@ -69,9 +94,14 @@ impl Gang {
 
     /// A volume that nobody has.
     fn volume(&mut self, class: &str) {
+        self.volume_for(class, &Value::Null);
+    }
+
+    /// A volume for this claim.
+    fn volume_for(&mut self, class: &str, claim: &Value) {
         let volume = json!({
             "metadata": { "name": format!("of-{class}") },
-            "spec": { "storageClassName": class, "capacity": { "storage": "1" } },
+            "spec": { "storageClassName": class, "capacity": { "storage": "1" }, "claimRef": claim },
             "status": { "phase": "Available" },
         });
         self.apply(Kind::PersistentVolume, &volume);
@@ -117,4 +147,26 @@ fn pods_are_looked_at_where_what_they_share_changed() {
     assert!(gang.told.values().all(is_it), "it is found out once for all of them");
     gang.volume("local");
     assert_eq!(gang.tell_again(), (PODS, PODS), "they may have it");
+}
+
+/// The only volume of a claim is taken in the same batch in which the claim turns out to be one too many: its pod waits for that alone,
+/// and not for a node that reaches a volume.
+#[test]
+fn what_was_told_of_a_pod_a_moment_before_is_taken_back() {
+    let mut gang = Gang::without_pods();
+    for claim in 0..VOLUME_REQUESTS_MAX {
+        gang.claim_of(claim, 1000 + claim);
+    }
+    gang.pod(0, 0..VOLUME_REQUESTS_MAX);
+    gang.volume("local");
+    gang.tell_again();
+    let many = VOLUME_REQUESTS_MAX;
+    gang.claim_of(many, 1);
+    gang.pod(1, many..many + 1);
+    gang.volume_for("local", &json!({ "namespace": "ml", "name": "other" }));
+    gang.tell_again();
+    let id = gang.ingest.context.names.pods.find("p1").expect("a pod that was applied");
+    let facts = &gang.told[&PodId::new(id)];
+    assert_eq!(facts.claims.len(), 1, "its claim is the one that is refused");
+    assert_eq!(facts.shape.volumes.len(), 0, "{:?}", facts.shape.volumes);
 }
