@@ -201,6 +201,8 @@ pub struct PodRow {
 pub struct PodExtras {
     /// Its resource claims by number.
     pub claims: Vec<u32>,
+    /// It has claims and has not ended.
+    pub uses_claims: bool,
     /// The one of them that its status says was made for its extended resources.
     pub extended: Option<u32>,
     /// Says where it will be told the GPUs that it shares, while it waits; none where admission has not prepared it.
@@ -222,6 +224,7 @@ impl PodExtras {
     const fn none() -> Self {
         Self {
             claims: Vec::new(),
+            uses_claims: false,
             extended: None,
             maps: None,
             gpu_labels: Vec::new(),
@@ -279,6 +282,8 @@ pub struct ClaimRow {
     pub uid: Box<str>,
     /// Counts the pods with a node that name it.
     pub holders: u32,
+    /// Counts the pods that name it and have not ended.
+    pub users: u32,
     /// Counts the pods whose status says that it was made for their extended resources.
     pub extended_for: u32,
     /// Its requests, in order.

@@ -261,7 +261,7 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
             }
         }
     }
-    claims::hold(context, row, node.is_some(), &facts.claims);
+    claims::hold(context, row, facts);
     context.names.pods[row].group = group;
     context.names.pods[row].node = node;
     left

@@ -112,7 +112,7 @@ fn claim_text(claim: &Claim, names: &Spoken<'_>) -> String {
     if let Some(queue) = claim.queue {
         let _ = write!(text, " queue={}", names.queue(queue));
     }
-    let flags = [("own", claim.own), ("synthetic", claim.synthetic)];
+    let flags = [("own", claim.own), ("synthetic", claim.synthetic), ("leaves", claim.leaves)];
     for (word, _) in flags.into_iter().filter(|(_, is_so)| *is_so) {
         let _ = write!(text, " {word}");
     }

@@ -175,6 +175,7 @@ pub(super) fn claims(world: &mut World, scenario: &Scenario) -> Result<()> {
         let facts = Claim {
             queue: claim.queue.as_deref().map(|queue| world.names.queue(queue)),
             consumers: claim.consumers,
+            leaves: claim.leaves,
             own: claim.for_extended,
             synthetic: claim.for_extended,
             ..requests(world, &format!("{key}.devices"), &claim.devices)?

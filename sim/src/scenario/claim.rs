@@ -72,6 +72,8 @@ pub struct Claim {
     pub on: Option<String>,
     /// Number of its consumers; a claim may have 256.
     pub consumers: u32,
+    /// True if it is being deleted.
+    pub leaves: bool,
     /// True if it was made for the extended resources of its pod.
     pub for_extended: bool,
 }

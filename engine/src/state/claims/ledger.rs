@@ -1,7 +1,7 @@
 //! Holders of devices: counts per device, and what they mean for the node's GPUs and for counters.
 //!
 //! A device that one pod holds or more counts once. A claim that was given devices holds them itself while none of its
-//! pods has a place. Of a device that claims share each has its share, once however many pods have the claim. Access that
+//! pods has a place, or gives them back where it leaves. Of a device that claims share each has its share, once however many pods have the claim. Access that
 //! takes nothing is on no account.
 
 use crate::{
@@ -62,12 +62,15 @@ impl Nodes {
         }
     }
 
-    /// Adds the devices that a claim was given, for itself.
+    /// Adds the devices that a claim was given, for itself. Those of one that leaves come free: whoever they were taken back for
+    /// has them promised until then, and nobody else is placed on the others meanwhile.
     pub(crate) fn hold_alone(&mut self, claims: &mut Claims, claim: ClaimId, sign: Sign) {
         let Some(allocation) = claims.allocation(claim) else { return };
         let node = allocation.node;
+        let leaves = claims.facts(claim).is_some_and(|facts| facts.leaves);
+        let hold = if leaves { HoldKind::Leaves } else { HoldKind::Stays };
         for claimed in allocation.claimed(claim).collect::<Vec<_>>() {
-            self.hold_device(claims, node, &claimed, Booking { hold: HoldKind::Stays, sign });
+            self.hold_device(claims, node, &claimed, Booking { hold, sign });
         }
         if let Some(node) = node {
             self.reindex(node);

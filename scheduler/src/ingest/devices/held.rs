@@ -23,6 +23,10 @@ pub(super) struct Known {
     pub(super) is_made: bool,
     /// It says that it was made for an extended resource.
     pub(super) is_marked: bool,
+    /// It is being deleted.
+    pub(super) is_deleted: bool,
+    /// The pods that named it are gone or have ended.
+    pub(super) is_left: bool,
     pub(super) later: Later,
 }
 
@@ -41,14 +45,17 @@ pub(super) enum Later {
 
 impl Known {
     pub(super) fn new(facts: Claim, is_made: bool, is_marked: bool) -> Self {
-        Self { facts, is_made, is_marked, later: Later::Same }
+        Self { facts, is_made, is_marked, is_deleted: false, is_left: false, later: Later::Same }
     }
 
-    /// Makes the facts follow whether the status of a pod names the claim as its own; tells whether they changed.
+    /// Makes the facts follow whether the status of a pod names the claim as its own, and whether it goes; tells whether they
+    /// changed.
     pub(super) fn follow(&mut self, is_extended: bool) -> bool {
         let synthetic = self.is_marked && is_extended;
         let was = std::mem::replace(&mut self.facts.synthetic, synthetic);
         self.facts.own = self.is_made || synthetic;
-        was != synthetic
+        let leaves = self.is_deleted || (self.is_made && self.is_left);
+        let left = std::mem::replace(&mut self.facts.leaves, leaves);
+        was != synthetic || left != leaves
     }
 }

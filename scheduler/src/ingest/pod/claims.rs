@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use kai_engine::ClaimId;
+use kai_engine::{ClaimId, Pod};
 
-use super::{PodClaim, Wire};
+use super::{PodClaim, Wire, has_ended};
 use crate::{
     ingest::{Context, selector::LISTED_MAX},
     names::Number,
@@ -64,26 +64,39 @@ pub(super) fn name_extended(context: &mut Context, row: u32, claim: Option<u32>)
     claims_changed.extend(claim.into_iter().chain(old));
 }
 
-/// Moves a pod from the claims that it named to others, and counts it among those that hold theirs where it has a node.
-pub(super) fn hold(context: &mut Context, row: u32, has_node: bool, claims: &[ClaimId]) {
+/// Moves a pod from the claims that it named to others, and counts it among those that hold theirs where it has a node, and among
+/// those that use theirs while it has not ended.
+pub(super) fn hold(context: &mut Context, row: u32, facts: &Pod) {
     let Context { names, claims_changed, .. } = context;
-    let had_node = names.pods[row].node.is_some();
+    let claims = &facts.claims;
+    let (had_node, was_user) = (names.pods[row].node.is_some(), names.pods[row].uses_claims);
+    let has_node = facts.state.place().is_some();
+    let is_user = !claims.is_empty() && !has_ended(&facts.state);
     let is_same = names.pods[row].claims.len() == claims.len()
         && names.pods[row].claims.iter().zip(claims).all(|(old, new)| *old == new.number());
-    if is_same && (had_node == has_node || claims.is_empty()) {
+    if is_same && (claims.is_empty() || (had_node, was_user) == (has_node, is_user)) {
         return;
     }
     let new: Vec<u32> = claims.iter().map(|claim| claim.number()).collect();
-    for claim in &new {
-        let claim = &mut names.claims[*claim];
+    for number in &new {
+        let claim = &mut names.claims[*number];
         claim.presence.references += 1;
         claim.holders += u32::from(has_node);
+        claim.users += u32::from(is_user);
+        if is_user && claim.users == 1 {
+            claims_changed.push(*number);
+        }
     }
-    for old in names.pods[row].edit(|extras| std::mem::replace(&mut extras.claims, new)) {
+    let old = names.pods[row].edit(|extras| {
+        extras.uses_claims = is_user;
+        std::mem::replace(&mut extras.claims, new)
+    });
+    for old in old {
         let claim = &mut names.claims[old];
         claim.presence.references -= 1;
         claim.holders -= u32::from(had_node);
-        if had_node && claim.holders == 0 {
+        claim.users -= u32::from(was_user);
+        if (had_node && claim.holders == 0) || (was_user && claim.users == 0) {
             claims_changed.push(old);
         }
         if claim.presence.references == 0 && !claim.presence.is_there {
