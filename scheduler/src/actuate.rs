@@ -70,7 +70,7 @@ pub use stamp::EvictionStamp;
 pub use status::{GroupChange, GroupPatch, PodCondition};
 pub use strip::Strip;
 pub use unprotected::Unprotected;
-pub use unreserve::Unreserve;
+pub use unreserve::{Clear, Leftover, Unreserve};
 pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
 
 /// One thing to write.
@@ -94,8 +94,9 @@ pub enum ShareTask {
     Unreserve(Unreserve),
     Unprotected(Unprotected),
     Strip(Strip),
-    /// Reservation pods that failed while nobody looked are deleted.
+    /// Reservation pods that failed while nobody looked are looked for.
     Sweep(Arc<Template>),
+    Clear(Clear),
 }
 
 impl Task {
@@ -126,7 +127,10 @@ impl ShareTask {
             Self::Unprotected(unprotected) => unprotected.carry_out(write).await,
             Self::Strip(strip) => strip.carry_out(write).await,
             Self::Sweep(template) => {
-                unreserve::sweep(write, &template).await;
+                ShareOutcome::Swept(unreserve::leftovers(write, &template).await)
+            }
+            Self::Clear(clear) => {
+                clear.carry_out(write).await;
                 return None;
             }
         };
@@ -287,20 +291,24 @@ fn until_next_look(waited: Duration) -> Duration {
     (waited / 4).clamp(Duration::from_millis(500), LOOK_MAX)
 }
 
-/// Waits until it is worth to look again at what may come true within the time that is left; others have their turns
-/// meanwhile. Tells whether to go on, which ends with the scheduler.
-async fn wait_for_late(write: &Write, left: Duration, begun: Instant) -> bool {
+/// Waits for so long before what may come true is looked at again; others have their turns meanwhile. Tells whether to go on, which
+/// ends with the scheduler.
+async fn wait_for_late(write: &Write, pause: Duration) -> bool {
     write.idle.cancel();
     tokio::select! {
         biased;
         () = write.stop.cancelled() => false,
-        () = sleep(left.min(until_next_look(begun.elapsed()))) => true,
+        () = sleep(pause) => true,
     }
 }
 
-/// Waits until what was asked for has come true, or cannot any more. A server that does not say whether it has is asked until it
-/// does. Tells whether it has.
-async fn comes_true_late<L>(write: &Write, has: impl Fn() -> L) -> bool
+/// Waits until what was asked for has come true, or cannot any more, and looks at it after pauses that follow from how long it was
+/// waited for. A server that does not say whether it has is asked until it does. Tells whether it has.
+async fn comes_true_late<L>(
+    write: &Write,
+    until_next_look: fn(Duration) -> Duration,
+    has: impl Fn() -> L,
+) -> bool
 where
     L: Future<Output = Result<bool, Failure>>,
 {
@@ -317,7 +325,8 @@ where
             Err(failure) if left.is_none() && !failure.is_no_answer() => return false,
             Ok(false) | Err(_) => {}
         }
-        if !wait_for_late(write, left.unwrap_or(LOOK_MAX), begun).await {
+        let pause = until_next_look(begun.elapsed());
+        if !wait_for_late(write, left.unwrap_or(LOOK_MAX).min(pause)).await {
             return false;
         }
         left = write.open.left();

@@ -40,12 +40,14 @@ mod device;
 pub(crate) mod image;
 mod outcome;
 mod set_aside;
+mod sweep;
 mod told;
 mod waiting;
 
 pub use device::Reservation;
 use device::{Device, Next};
 use set_aside::SetAside;
+use sweep::Sweep;
 pub use told::{Standing, Told};
 use waiting::Waiting;
 
@@ -79,8 +81,8 @@ pub struct Sharing {
     deltas: Vec<Delta>,
     /// Binds that came to nothing, of one pod group each.
     failed: Vec<Vec<Failed>>,
-    /// Reservation pods that failed while nobody looked were asked for.
-    has_swept: bool,
+    /// Says how far the search for reservation pods is that failed while nobody looked.
+    sweep: Sweep,
 }
 
 /// Says what to look at again.
@@ -254,9 +256,7 @@ impl Sharing {
     /// In the devices that something was told of, those that wait, and what is due.
     pub fn settle(&mut self, now: i64, names: &Names) -> Vec<Task> {
         let mut tasks = Vec::new();
-        if !std::mem::replace(&mut self.has_swept, true) {
-            tasks.push(Task::Share(ShareTask::Sweep(Arc::clone(&self.template))));
-        }
+        tasks.extend(self.sweep.next(&self.template));
         let mut over = Vec::new();
         self.later.retain(|again, at| {
             let is_over = *at <= now;
@@ -311,6 +311,8 @@ impl Sharing {
                 self.again(Again::Device(number), at);
                 return None;
             }
+            // It is looked at again when the list is there.
+            Next::Reserve if !self.sweep.is_listed() => return None,
             Next::Reserve => {
                 let first = *device.binds.first()?;
                 let row = names.pods.row(first)?;

@@ -19,7 +19,7 @@ use super::{
     claim::{Consumer, Reservation},
     config_map::Owner,
     extended::Made,
-    wait_for_late,
+    until_next_look, wait_for_late,
 };
 use crate::{
     serve::metrics::milliseconds,
@@ -280,7 +280,7 @@ impl Bind {
             let left = write.open.left();
             let standing = self.standing(write).await;
             let Some(left) = left.filter(|_| standing == Standing::Open) else { return standing };
-            if !wait_for_late(write, left, begun).await {
+            if !wait_for_late(write, left.min(until_next_look(begun.elapsed()))).await {
                 return Standing::Unknown;
             }
         }

@@ -9,7 +9,7 @@ use kai_daemon::clock;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{EvictionStamp, Outcome, Write, comes_true_late};
+use super::{EvictionStamp, Outcome, Write, comes_true_late, until_next_look};
 use crate::server::{
     call::{Failure, Form, call, read},
     wire::Meta,
@@ -79,21 +79,28 @@ impl Evict {
                 // that for its budget too.
                 Err(Failure::Refused { code: 404 | 409, message }) => {
                     let is_gone = !self.asks_budgets || self.is_gone(write).await.unwrap_or(false);
-                    return if is_gone { Ok(()) } else { Err(message) };
+                    return if is_gone { Ok(()) } else { self.goes_late(write, message).await };
                 }
-                Err(Failure::Refused { message, .. }) => return Err(message),
+                Err(Failure::Refused { message, .. }) => {
+                    return self.goes_late(write, message).await;
+                }
                 Err(Failure::Lost(lost)) => return Err(lost.to_string()),
                 Err(Failure::Unsure(message)) => {
                     unsure += 1;
                     if unsure == ATTEMPTS_MAX {
-                        // Another pod would be evicted in its place, and both would go.
-                        let goes = comes_true_late(write, || self.is_gone(write)).await;
-                        return if goes { Ok(()) } else { Err(message) };
+                        return self.goes_late(write, message).await;
                     }
                     sleep(backoff(unsure)).await;
                 }
             }
         }
+    }
+
+    /// Waits for what an attempt without an answer may do yet, where the last one failed with this message: another pod would be
+    /// evicted in its place, and both would go.
+    async fn goes_late(&self, write: &Write, message: String) -> Result<(), String> {
+        let goes = comes_true_late(write, until_next_look, || self.is_gone(write)).await;
+        if goes { Ok(()) } else { Err(message) }
     }
 
     /// Tells whether the pod is no more, or on its way.

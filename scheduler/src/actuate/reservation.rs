@@ -15,6 +15,7 @@ use tokio::time::sleep;
 use super::{
     Write, comes_true_late,
     found::{Found, delete_now},
+    until_next_look,
 };
 use crate::{
     actuate::ShareOutcome,
@@ -154,23 +155,33 @@ impl Reserve {
             let message = match call(write, Method::POST, &path, Form::Object, &body).await {
                 Ok(_) => return Ok(()),
                 Err(Failure::Refused { code: 409, message }) => {
-                    let is_there = self.is_there(write, &name).await;
-                    if is_there.map_err(|failure| failure.to_string())? {
-                        return Ok(());
+                    match self.is_there(write, &name).await {
+                        Ok(true) => return Ok(()),
+                        Ok(false) => message,
+                        Err(failure) if failure.is_no_answer() => failure.to_string(),
+                        Err(failure) => return Err(failure.to_string()),
                     }
-                    message
                 }
                 Err(Failure::Unsure(message)) => message,
-                Err(failure) => return Err(failure.to_string()),
+                Err(Failure::Lost(lost)) => return Err(lost.to_string()),
+                // A quota may refuse it for the pod that an attempt without an answer made.
+                Err(Failure::Refused { message, .. }) => {
+                    return self.comes_late(write, &name, message).await;
+                }
             };
             unsure += 1;
             if unsure == ATTEMPTS_MAX {
-                // Its GPU would be given to somebody else, and both would have it.
-                let comes = comes_true_late(write, || self.is_there(write, &name)).await;
-                return if comes { Ok(()) } else { Err(message) };
+                return self.comes_late(write, &name, message).await;
             }
             sleep(backoff(unsure)).await;
         }
+    }
+
+    /// Waits for what an attempt without an answer may make yet, where the last one failed with this message: its GPU would be given
+    /// to somebody else, and both would have it.
+    async fn comes_late(&self, write: &Write, name: &str, message: String) -> Result<(), String> {
+        let comes = comes_true_late(write, until_next_look, || self.is_there(write, name)).await;
+        if comes { Ok(()) } else { Err(message) }
     }
 
     /// Tells whether the pod of this name holds this device. One that ended, or is of another device, goes first.

@@ -1,5 +1,7 @@
 //! Describes what became of writes about shared GPUs.
 
+use super::Leftover;
+
 /// Says what became of one write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShareOutcome {
@@ -42,6 +44,8 @@ pub enum ShareOutcome {
         /// It is gone.
         done: bool,
     },
+    /// Holds the reservation pods that failed while nobody looked; none where they could not be listed.
+    Swept(Vec<Leftover>),
 }
 
 /// Says how it ended that a reservation pod was to go.

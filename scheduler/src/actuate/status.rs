@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
-use kai_daemon::{backoff_to, clock};
+use kai_daemon::{backoff_to, clock, event::whole_second};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -12,6 +12,8 @@ use crate::server::call::{Failure, Form, call, read};
 
 /// So long it is tried to say that a pod is bound: an API server that is started anew is there by then.
 const SAY_MAX: Duration = Duration::from_mins(1);
+/// A condition without an answer is looked for after pauses of so long: thousands may be without one at a time.
+const SAID_LOOK: Duration = Duration::from_secs(20);
 
 /// Changes to a pod group, guarded by the version they were computed from.
 #[derive(Clone, Debug)]
@@ -112,6 +114,8 @@ pub struct PodCondition {
 impl PodCondition {
     pub(super) async fn carry_out(self, write: &Write) -> Outcome {
         let status = if self.is_true { "True" } else { "False" };
+        // As the API server keeps it.
+        let at = whole_second(clock::now()).to_string();
         let body = json!({
             "metadata": { "uid": self.uid },
             "status": { "conditions": [{
@@ -119,7 +123,7 @@ impl PodCondition {
                 "status": status,
                 "reason": self.reason,
                 "message": self.message,
-                "lastTransitionTime": clock::now(),
+                "lastTransitionTime": at,
             }]},
         });
         let patched = self.patch(write, &body).await;
@@ -128,7 +132,7 @@ impl PodCondition {
             Ok(()) => true,
             // It would come after the next bind of the pod, which waits for it.
             Err(Failure::Unsure(_)) if !self.is_true => {
-                comes_true_late(write, || self.is_said(write)).await
+                comes_true_late(write, |_| SAID_LOOK, || self.is_said(write, &at)).await
             }
             // A pod that was replaced is not there under its UID when the next attempt is due.
             Err(failure) => failure.code() == Some(404),
@@ -159,8 +163,8 @@ impl PodCondition {
         }
     }
 
-    /// Tells whether the pod has it, or is no more.
-    async fn is_said(&self, write: &Write) -> Result<bool, Failure> {
+    /// Tells whether the pod has it since then, or is no more. It may have said the same before.
+    async fn is_said(&self, write: &Write, at: &str) -> Result<bool, Failure> {
         let pod = match read(&write.client, &self.path("")).await {
             Ok(pod) => pod,
             Err(failure) if failure.code() == Some(404) => return Ok(true),
@@ -168,7 +172,9 @@ impl PodCondition {
         };
         let pod: Value = serde_json::from_slice(&pod).unwrap_or_default();
         let is_it = |row: &Value| {
-            row["type"] == self.kind && row["status"] == "False" && row["message"] == self.message
+            row["type"] == self.kind
+                && row["message"] == self.message
+                && row["lastTransitionTime"] == at
         };
         let conditions = pod["status"]["conditions"].as_array();
         let has_it = conditions.is_some_and(|conditions| conditions.iter().any(is_it));

@@ -42,11 +42,21 @@ async fn server_that_finds(
     find: impl Fn(&str) -> Value + Send + 'static,
     code: u16,
 ) -> (Write, Sent) {
+    server_that_answers(find, move |_| code).await
+}
+
+/// The same, whose answer to a write follows from how many came before.
+async fn server_that_answers(
+    find: impl Fn(&str) -> Value + Send + 'static,
+    code: impl Fn(usize) -> u16 + Send + Sync + 'static,
+) -> (Write, Sent) {
     let sent = Sent::default();
+    let code = Arc::new(code);
     let server = tower::service_fn({
         let sent = Arc::clone(&sent);
         move |request: Request<Body>| {
             let (sent, found) = (Arc::clone(&sent), find(request.uri().path()));
+            let code = Arc::clone(&code);
             async move {
                 let (parts, body) = request.into_parts();
                 let (path, is_read) = (parts.uri.path(), parts.method == Method::GET);
@@ -62,7 +72,9 @@ async fn server_that_finds(
                     (false, true) => (200, found),
                     (false, false) => {
                         let line = line(&parts.method, path, &body);
-                        sent.lock().expect("nobody panics with it").push(line);
+                        let mut sent = sent.lock().expect("nobody panics with it");
+                        let code = code(sent.len());
+                        sent.push(line);
                         (code, if code < 300 { body } else { json!({"message": "refused"}) })
                     }
                 };

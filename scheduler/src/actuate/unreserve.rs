@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use futures::{StreamExt, stream};
 use kai_api::names::label;
 use kai_daemon::backoff_to;
 use tokio::time::sleep;
@@ -18,6 +19,9 @@ use crate::{
     actuate::{Ending, ShareOutcome},
     server::call::{Failure, read},
 };
+
+/// Deletes at once of reservation pods that failed while nobody looked.
+const CLEARED_AT_ONCE: usize = 8;
 
 /// Takes away the reservation pod of a device.
 #[derive(Clone, Debug)]
@@ -43,8 +47,9 @@ impl Unreserve {
     /// is given a share of it next.
     async fn unreserve_for_certain(&self, write: &Write) -> Ending {
         let mut failures = 0;
+        let mut said = None;
         loop {
-            let ending = self.unreserve(write).await;
+            let ending = self.unreserve(write, &mut said).await;
             if matches!(ending, Ending::Gone(_)) || write.open.left().is_none() {
                 return ending;
             }
@@ -58,7 +63,9 @@ impl Unreserve {
         }
     }
 
-    async fn unreserve(&self, write: &Write) -> Ending {
+    /// Takes it away once. What the pod said last stays in `said`: where the answer to its deletion is lost, it is not there to be
+    /// asked again.
+    async fn unreserve(&self, write: &Write, said: &mut Option<String>) -> Ending {
         if !self.has_failed {
             match users(write, &self.place, &self.template).await {
                 Err(_) => return Ending::Refused,
@@ -70,15 +77,14 @@ impl Unreserve {
         let Ok(found) = reservations(write, &self.place.group, &self.template).await else {
             return Ending::Refused;
         };
-        let mut said = None;
         for pod in found.iter().filter(|pod| *pod.spec.node_name == *self.place.node) {
-            said = said.or_else(|| pod.cause());
+            *said = pod.cause().or_else(|| said.take());
             let path = self.template.path(&pod.metadata.name);
             if !delete_now(write, &path, &pod.metadata.uid).await {
                 return Ending::Refused;
             }
         }
-        Ending::Gone(said)
+        Ending::Gone(said.take())
     }
 }
 
@@ -128,22 +134,50 @@ fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
-/// Deletes reservation pods that failed while nobody looked: the watch leaves out what has failed.
+/// A reservation pod that failed while nobody looked: the watch leaves out what has failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Leftover {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its UID.
+    pub uid: Box<str>,
+}
+
+/// Lists reservation pods that failed while nobody looked; none where they cannot be listed.
 ///
 /// # Cost
 /// One list, once in the life of the process.
-pub(super) async fn sweep(write: &Write, template: &Template) {
+pub(super) async fn leftovers(write: &Write, template: &Template) -> Vec<Leftover> {
     let selector = encoded(&format!("{}={}", label::APP, template.app));
     let path = format!(
         "{}?labelSelector={selector}&fieldSelector=status.phase%3DFailed",
         template.path("")
     );
-    match list(write, &path).await {
-        Ok(found) => {
-            for pod in found {
-                delete_now(write, &template.path(&pod.metadata.name), &pod.metadata.uid).await;
-            }
-        }
-        Err(failure) => tracing::warn!(%failure, "failed to list reservation pods that failed"),
+    let found = list(write, &path).await.unwrap_or_else(|failure| {
+        tracing::warn!(%failure, "failed to list reservation pods that failed");
+        Vec::new()
+    });
+    let metas = found.into_iter().map(|pod| pod.metadata);
+    metas.map(|meta| Leftover { name: meta.name.into(), uid: meta.uid.into() }).collect()
+}
+
+/// Deletes reservation pods that failed while nobody looked.
+#[derive(Clone, Debug)]
+pub struct Clear {
+    /// The pods.
+    pub leftovers: Vec<Leftover>,
+    /// Says how they were made.
+    pub template: Arc<Template>,
+}
+
+impl Clear {
+    /// Deletes them, a few at a time, which nothing else waits for.
+    pub(super) async fn carry_out(self, write: &Write) {
+        write.idle.cancel();
+        let template = &self.template;
+        let deleted = self.leftovers.into_iter().map(|leftover| async move {
+            delete_now(write, &template.path(&leftover.name), &leftover.uid).await;
+        });
+        stream::iter(deleted).buffer_unordered(CLEARED_AT_ONCE).collect::<()>().await;
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use kai_api::names::{condition, reason};
+use kai_daemon::event::whole_second;
 use serde_json::{Value, json};
 
 use crate::message::Told;
@@ -48,7 +49,7 @@ pub(super) fn with(
             detail
         })
         .collect();
-    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let now = whole_second(now);
     let mut next: Vec<Value> =
         current.iter().filter(|entry| !is_ours(entry, pool)).cloned().collect();
     next.push(json!({

@@ -2,7 +2,7 @@
 
 use kai_api::names::no_reservation;
 
-use super::{RETRY_MS, Sharing, device::Unseen};
+use super::{RETRY_MS, Sharing, device::Unseen, sweep::Sweep};
 use crate::actuate::{Ending, ShareOutcome};
 
 impl Sharing {
@@ -39,6 +39,10 @@ impl Sharing {
                     sharer.is_stripping = !sharer.labelled.is_empty();
                 }
                 self.settle_pod_later(pod, now.saturating_add(RETRY_MS));
+            }
+            ShareOutcome::Swept(leftovers) => {
+                self.sweep = Sweep::Found(leftovers);
+                self.due.extend(self.devices.keys());
             }
         }
     }

@@ -5,13 +5,14 @@
 //! `apply: [objects]`, `delete: [names]` (as the watch tells them), `place: [pods]` (what a plan placed together, each with
 //! its `node` and `devices`), `bound: pod`, `not_bound: pod`, `reserved: device`, `refused: device`, `unreserved: device`
 //! (with what it `said`), `in_use: device`, `asked: device` (with what its users were `told`), `ended: device`, `stripped: pod`, and `at: seconds`.
+//! A case that `begins` as the process does has `swept: [pods]` for what its search for reservation pods found that failed before.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use kai_engine::Delta;
 use kai_scheduler::{
     Args,
-    actuate::{Bind, Ending, ShareGrant, ShareOutcome as Outcome, ShareTask, Task},
+    actuate::{Bind, Ending, Leftover, ShareGrant, ShareOutcome as Outcome, ShareTask, Task},
     ingest::{Ingest, Kind, Rules},
     sharing::Sharing,
 };
@@ -23,6 +24,8 @@ use serde_json::{Value, json};
 struct Case {
     title: String,
     why: String,
+    #[serde(default)]
+    begins: bool,
     steps: Vec<Step>,
     expect: String,
 }
@@ -42,6 +45,7 @@ enum Step {
     Asked { device: String, told: Option<String> },
     Ended(String),
     Stripped(String),
+    Swept(Vec<String>),
     At(i64),
 }
 
@@ -98,6 +102,9 @@ fn every_file_comes_to_what_it_says() {
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert!(!case.why.is_empty(), "{}: a reason is missing", file.display());
         let mut world = World::new();
+        if !case.begins {
+            world.ended(Outcome::Swept(Vec::new()));
+        }
         for step in &case.steps {
             world.step(step);
         }
@@ -171,6 +178,11 @@ impl World {
                 self.ended(Outcome::Unprotected { device: self.device(device), done: true });
             }
             Step::Stripped(pod) => self.ended(Outcome::Stripped { pod: self.pod(pod), done: true }),
+            Step::Swept(pods) => {
+                let leftover =
+                    |pod: &String| Leftover { name: Box::from(&**pod), uid: Box::default() };
+                self.ended(Outcome::Swept(pods.iter().map(leftover).collect()));
+            }
             Step::At(seconds) => self.now = seconds * 1000,
         }
         for told in self.ingest.context.shared.drain(..) {
@@ -304,6 +316,10 @@ impl World {
                     format!("strip {} of {}", strip.name, strip.labels.join(","))
                 }
                 Task::Share(ShareTask::Sweep(_)) => String::from("sweep"),
+                Task::Share(ShareTask::Clear(clear)) => {
+                    let names: Vec<&str> = clear.leftovers.iter().map(|one| &*one.name).collect();
+                    format!("delete {}", names.join(","))
+                }
                 Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) => {
                     format!("{task:?}")
                 }

@@ -1,5 +1,10 @@
 //! Writes without a certain answer, which may be carried out later: each is waited for, or is taken for what it is.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::Timestamp;
+use kai_daemon::clock;
+
 use super::*;
 
 /// Compares whether a pod is bound whose POSTs are answered with this code, and of which one is carried out so many seconds
@@ -42,6 +47,28 @@ async fn a_reservation_goes_for_certain_or_stays_for_certain() {
     }
 }
 
+/// The pod is not there to be asked again, and whoever waits is to hear why it waits.
+#[tokio::test(start_paused = true)]
+async fn what_a_reservation_said_outlives_a_lost_answer_to_its_deletion() {
+    let began = Instant::now();
+    let find = move |_: &str| {
+        let status = json!({"phase": "Failed", "reason": "UnexpectedAdmissionError"});
+        let pod =
+            json!({"metadata": {"uid": "u", "namespace": "ns", "name": "r"}, "status": status});
+        let is_there = began.elapsed().is_zero();
+        json!({ "items": if is_there { vec![pod] } else { Vec::new() } })
+    };
+    let (write, _) = server_that_finds(find, 504).await;
+    let place = Place { group: Arc::from("g"), node: Box::default() };
+    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
+    let outcome = Task::Share(ShareTask::Unreserve(unreserve)).carry_out(&write).await;
+    let Some(Outcome::Shared(ShareOutcome::Unreserved { ending, .. })) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(ending, Ending::Gone(Some(String::from("UnexpectedAdmissionError"))));
+}
+
 /// Its GPU would be given to others while the pod that holds it comes.
 #[tokio::test(start_paused = true)]
 async fn a_reservation_is_not_given_up_while_it_may_be_made() {
@@ -81,15 +108,72 @@ async fn an_eviction_is_not_given_up_while_it_may_come_true() {
     }
 }
 
+/// A quota refuses a reservation, or a budget an eviction, for what an attempt before did, or does yet.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_after_a_lost_answer_is_not_what_came_of_it() {
+    for (first, after_seconds, expect) in
+        [(504, 30, true), (504, u64::MAX, false), (403, 30, false)]
+    {
+        for is_eviction in [false, true] {
+            let began = Instant::now();
+            let find = move |_: &str| {
+                let is_done = began.elapsed().as_secs() >= after_seconds;
+                let at = (is_eviction && is_done).then_some("2026-01-01T00:00:00Z");
+                let labels = json!({"runai-gpu-group": "g"});
+                let metadata = json!({"uid": "u", "labels": labels, "deletionTimestamp": at});
+                let pod = json!({"metadata": metadata, "spec": {"nodeName": "n"}});
+                if is_eviction || is_done { pod } else { Value::Null }
+            };
+            let (write, sent) =
+                server_that_answers(find, move |n| if n == 0 { first } else { 403 }).await;
+            let task = if is_eviction { Task::Evict(evict()) } else { reserve() };
+            let outcome = task.carry_out(&write).await;
+            let is_done = matches!(
+                outcome,
+                Some(
+                    Outcome::Evicted(..)
+                        | Outcome::Shared(ShareOutcome::Reserved { refused: None, .. })
+                )
+            );
+            assert_eq!(is_done, expect, "{first}: {outcome:?}");
+            let tries = if first == 504 { 2 } else { 1 };
+            assert_eq!(sent.lock().expect("nobody panics with it").len(), tries, "{first}");
+        }
+    }
+}
+
+/// The pod is there, as the refusal of its name says: that it cannot be read for a moment makes it no failure.
+#[tokio::test(start_paused = true)]
+async fn a_reservation_of_the_name_that_cannot_be_read_is_asked_for_again() {
+    let began = Instant::now();
+    let find = move |_: &str| {
+        if began.elapsed().is_zero() {
+            return json!("not now");
+        }
+        let labels = json!({"runai-gpu-group": "g"});
+        json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
+    };
+    let (write, _) = server_that_finds(find, 409).await;
+    let outcome = reserve().carry_out(&write).await;
+    let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(refused, None);
+}
+
 /// A pod that is bound would be said to be unschedulable.
 #[tokio::test(start_paused = true)]
 async fn a_condition_of_a_pod_without_a_node_is_waited_for_while_it_may_come() {
     for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
-        let began = Instant::now();
+        clock::follow_tokio(Timestamp::UNIX_EPOCH);
+        let (began, seen) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
+        let looks = Arc::clone(&seen);
         let find = move |_: &str| {
+            looks.fetch_add(1, Ordering::Relaxed);
             let is_said = began.elapsed().as_secs() >= after_seconds;
-            let message = if is_said { "it waits" } else { "" };
-            let row = json!({"type": "PodScheduled", "status": "False", "message": message});
+            // It said the same before.
+            let at = if is_said { "1970-01-01T00:00:00Z" } else { "1969-12-31T23:59:00Z" };
+            let row = json!({"type": "PodScheduled", "status": "False", "message": "it waits", "lastTransitionTime": at});
             json!({"metadata": {"uid": "u"}, "status": {"conditions": [row]}})
         };
         let (write, sent) = server_that_finds(find, 504).await;
@@ -98,6 +182,8 @@ async fn a_condition_of_a_pod_without_a_node_is_waited_for_while_it_may_come() {
         assert!(is_expected, "{outcome:?}");
         assert!(began.elapsed().as_secs() >= 40, "{:?}", began.elapsed());
         assert_eq!(sent.lock().expect("nobody panics with it").len(), 1);
+        let seen = seen.load(Ordering::Relaxed);
+        assert!(seen < 12, "{seen} requests for one condition of thousands");
     }
 }
 
