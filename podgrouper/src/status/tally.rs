@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kai_api::mig;
 use kai_api::quantity::{Format, Quantity};
 
 use super::metrics::is_gpu;
@@ -68,7 +69,8 @@ impl Rows {
         for (name, row) in &self.0 {
             let is_main = Totals::is_main(name);
             others += usize::from(!is_main);
-            if is_main || others <= SHOWN_MAX || is_gpu(name) {
+            let has_gpus = is_gpu(name) || mig::gpus(name).is_some();
+            if is_main || others <= SHOWN_MAX || has_gpus {
                 totals.set(name, row.amount());
             }
         }
@@ -149,10 +151,14 @@ mod tests {
             let name = format!("a.example/{number:04}");
             tally.count(&sums(&json!({name: "1"})), Change::Added);
         }
-        tally.count(&sums(&json!({"nvidia.com/gpu": "8", "zz.example/gpu": "1"})), Change::Added);
+        let gpus =
+            json!({"nvidia.com/gpu": "8", "nvidia.com/mig-1g.5gb": "1", "zz.example/gpu": "1"});
+        tally.count(&sums(&gpus), Change::Added);
         let shown = tally.shown().requested;
-        assert_eq!(shown.iter().count(), SHOWN_MAX + 2);
-        assert_eq!(shown.get("zz.example/gpu"), Some(Quantity::from_value(1)));
+        assert_eq!(shown.iter().count(), SHOWN_MAX + 3);
+        for name in ["nvidia.com/mig-1g.5gb", "zz.example/gpu"] {
+            assert_eq!(shown.get(name), Some(Quantity::from_value(1)), "{name}");
+        }
         assert_eq!(shown.patch(&shown.to_value()), None);
     }
 }
