@@ -211,14 +211,14 @@ impl Cache {
 
     /// Tells whether the right to read an object is expected back, as pods were grouped by its likes before. It is read anew
     /// then.
-    pub(crate) async fn expects(&self, key: &ObjectKey) -> bool {
-        let Ok(kind) = self.kind(&key.gvk).await else { return false };
+    pub(crate) async fn expects(&self, key: &ObjectKey) -> Result<bool, kube::Error> {
+        let kind = self.kind(&key.gvk).await?;
         kind.was_readable(&key.namespace);
         let is_withdrawn = kind.is_withdrawn(&key.namespace);
         if is_withdrawn {
             self.forget(key).await;
         }
-        is_withdrawn
+        Ok(is_withdrawn)
     }
 
     /// Drops what is known of an object.
@@ -285,14 +285,15 @@ impl Cache {
         }
         let kinds = || self.shared.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = || self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = failed().find(gvk) {
-            return Err(error);
-        }
         let asked = kinds().entry(gvk.clone()).or_default().clone();
         let ask = async || {
+            // Whoever waited for this turn has the failure of the one before, so that none is kept beside an answer.
+            if let Some(error) = failed().find(gvk) {
+                return Err(error);
+            }
             let served = timeout(READ_MAX, pinned_kind(&self.shared.client, &wanted)).await;
-            let (resource, capabilities) =
-                served.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))?;
+            let served = served.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())));
+            let (resource, capabilities) = served.inspect_err(|error| failed().keep(gvk, error))?;
             Ok(Arc::new(Kind {
                 resource,
                 is_namespaced: matches!(capabilities.scope, Scope::Namespaced),
@@ -301,8 +302,7 @@ impl Cache {
             }))
         };
         let kind = asked.get_or_try_init(ask).await.cloned();
-        if let Err(error) = &kind {
-            failed().keep(gvk, error);
+        if kind.is_err() {
             // Users name kinds that nobody serves: such a question is not kept for longer than somebody waits for its answer.
             kinds().retain(|of, asked| {
                 asked.initialized() || Arc::strong_count(asked) > 1 + usize::from(of == gvk)
@@ -479,10 +479,47 @@ fn advance(version: &mut String, object: &Object) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http::{Request, Response};
+    use kube::client::Body;
     use kube::core::ApiResource;
+    use serde_json::json;
     use tokio::time::advance;
 
     use super::*;
+
+    /// A failure that is kept beside the answer to the next question would hide it.
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_an_answer_has_the_failure_of_the_first() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let is_first = count.fetch_add(1, Ordering::Relaxed) == 0;
+            let failure =
+                json!({"kind": "Status", "status": "Failure", "message": "no", "code": 500});
+            let jobs = json!({"name": "jobs", "singularName": "", "namespaced": true, "kind": "Job", "verbs": ["get"]});
+            let kinds =
+                json!({"kind": "APIResourceList", "groupVersion": "batch/v1", "resources": [jobs]});
+            let (code, answer) = if is_first { (500_u16, failure) } else { (200, kinds) };
+            async move {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                Response::builder().status(code).body(Body::from(answer.to_string().into_bytes()))
+            }
+        });
+        let (changed, _) = tokio::sync::mpsc::unbounded_channel();
+        let client = Client::new(server, "default");
+        let cache = Cache::new(client, CancellationToken::new(), changed);
+        let gvk = Gvk::new("batch/v1", "Job");
+        let (one, other) = tokio::join!(cache.kind(&gvk), cache.kind(&gvk));
+        assert!(one.is_err() && other.is_err(), "{one:?} {other:?}");
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        advance(Duration::from_secs(1)).await;
+        for _ in 0..2 {
+            cache.kind(&gvk).await.expect("it is served");
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 2, "what is known is not asked for");
+    }
 
     /// Rights come later than workloads, and nothing tells of them.
     #[tokio::test(start_paused = true)]

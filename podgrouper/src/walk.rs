@@ -124,16 +124,16 @@ async fn read(
         }
     }
     let key = key(pod, owner);
+    let failed = |source: kube::Error| {
+        let owner = name(pod, owner);
+        if is_unserved(&source) {
+            return WalkError::UnknownKind { owner, kind: key.gvk.clone() };
+        }
+        WalkError::Read { owner, source }
+    };
     let mut is_second_look = false;
     loop {
-        let found = cache.read(&key, Part::Metadata).await;
-        let found = found.map_err(|source| {
-            let owner = name(pod, owner);
-            if is_unserved(&source) {
-                return WalkError::UnknownKind { owner, kind: key.gvk.clone() };
-            }
-            WalkError::Read { owner, source }
-        })?;
+        let found = cache.read(&key, Part::Metadata).await.map_err(failed)?;
         match found {
             Found::Object(object) if object.uid() == owner.uid => return Ok(Some(object)),
             // What is kept may be an older object of the name: look once more, at the server.
@@ -147,7 +147,8 @@ async fn read(
             Found::Absent => return Err(WalkError::Gone { owner: name(pod, owner) }),
             // Rights that are withdrawn for a moment would have the pods of a gang grouped one by one, in the default queue.
             Found::Forbidden(_)
-                if is_grouped_above(store, pod, below) && cache.expects(&key).await => {}
+                if is_grouped_above(store, pod, below)
+                    && cache.expects(&key).await.map_err(failed)? => {}
             Found::Forbidden(_) => return Ok(None),
         }
     }
