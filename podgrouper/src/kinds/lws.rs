@@ -81,9 +81,10 @@ fn leave_out_foreign(case: &Case<'_>, desired: &mut Desired) {
 
 /// Pods that the group needs now: all, or only the leader while its workers are not there.
 fn members(case: &Case<'_>, size: i64, worker: Option<i64>) -> Result<i64, Stop> {
+    let may_be_alone = worker == Some(0) || is_leaving(case);
     match object::text(case.top.value(), "spec.startupPolicy")? {
         None | Some("" | "LeaderCreated") => Ok(size),
-        Some("LeaderReady") if worker == Some(0) && is_alone(case)? => Ok(1),
+        Some("LeaderReady") if may_be_alone && is_alone(case)? => Ok(1),
         Some("LeaderReady") => {
             let stated = case.pod.annotation(SIZE_ANNOTATION).and_then(|text| text.parse().ok());
             Ok(stated.map_or(size, |stated: i32| i64::from(stated)))
@@ -92,6 +93,12 @@ fn members(case: &Case<'_>, size: i64, worker: Option<i64>) -> Result<i64, Stop>
             "spec.startupPolicy is {other:?}, want LeaderCreated or LeaderReady"
         ))),
     }
+}
+
+/// Tells whether a pod leaves. A worker that does says of the gang what the leader says, whom nobody asks again once it is gone.
+fn is_leaving(case: &Case<'_>) -> bool {
+    let has_key = case.pod.label(KEY_LABEL).is_some();
+    has_key && case.pod.terminating && !case.settings.is_kai_v017()
 }
 
 /// Tells whether a leader has no workers yet. They are made once it is ready, which may be long after it has a node: a group that
