@@ -74,6 +74,20 @@ struct Pod {
     is_gone: bool,
 }
 
+impl Pod {
+    /// Notes that a window was written. Nothing is counted of a pod whose devices are not found yet: all of it is once they are,
+    /// from `from` on where it was there when this process began.
+    fn counted(&mut self, window: Window, from: Second) {
+        let Some(bound) = self.span.bound else { return };
+        if self.asks.is_none() {
+            mark(&mut self.span, window);
+        } else if !self.span.is_news {
+            let first = bound.max(from).min(self.span.end());
+            self.span.counted_to = self.span.counted_to.or(Some(first));
+        }
+    }
+}
+
 /// Amounts of a pod on a node, of which the devices still have to be found.
 #[derive(Debug, Clone)]
 pub(super) struct Asks {
@@ -378,17 +392,15 @@ impl Heard {
         })
     }
 
-    /// Notes that a window of a workload was written. Pods and groups that are gone are let go once they are counted.
-    pub(super) fn written(&self, work: &WorkId, window: Window) {
+    /// Notes that a window of a workload was written. Pods and groups that are gone are let go once they are counted. Pods
+    /// that were there when this process began are counted from `from` on at the earliest: what they held before is charged.
+    pub(super) fn written(&self, work: &WorkId, window: Window, from: Second) {
         let mut rows = self.rows();
         let keys = rows.works.get(work).cloned().unwrap_or_default();
         for key in &keys {
             let Some(group) = rows.groups.get_mut(key) else { continue };
             group.pods.retain(|_, pod| {
-                // One whose devices are not found yet has nothing counted: all of it is, once they are.
-                if pod.span.created <= window.to && pod.asks.is_none() {
-                    mark(&mut pod.span, window);
-                }
+                pod.counted(window, from);
                 let is_old = pod.span.end().saturating_add(EVICTION_LAG) < window.to;
                 !(pod.is_gone && is_old)
             });
@@ -414,11 +426,14 @@ impl Heard {
         }
     }
 
-    /// Forgets which pods of a workload were counted: the record says up to when.
+    /// Forgets which pods of a workload were counted: the record says up to when. It has nothing of those whose devices are not
+    /// found yet.
     pub(super) fn count_anew(&self, work: &WorkId) {
         let mut rows = self.rows();
         for key in rows.works.get(work).cloned().unwrap_or_default() {
-            for pod in rows.groups.get_mut(&key).into_iter().flat_map(|g| g.pods.values_mut()) {
+            let pods =
+                rows.groups.get_mut(&key).into_iter().flat_map(|group| group.pods.values_mut());
+            for pod in pods.filter(|pod| pod.asks.is_none()) {
                 pod.span.counted_to = None;
                 pod.span.is_news = false;
             }

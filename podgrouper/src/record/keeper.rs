@@ -293,8 +293,9 @@ impl Keeper {
 
     /// Notes that a record stands; returns its workload if there is more to write.
     fn written(&mut self, plan: Plan, to: Second) -> Option<WorkId> {
-        self.heard.written(&plan.work, plan.window);
         let lost = self.works.remove(&plan.work).and_then(|work| work.lost);
+        let charged_to = lost.iter().flat_map(|lost| &lost.spans).map(Span::end).max();
+        self.heard.written(&plan.work, plan.window, charged_to.unwrap_or(plan.window.from));
         let through = plan.window.to;
         let lost = lost.filter(|lost| lost.spans.iter().any(|span| span.end() > through));
         let is_left = self.heard.has(&plan.work) || lost.is_some();

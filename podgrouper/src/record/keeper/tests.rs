@@ -56,11 +56,8 @@ async fn each_day_is_charged_for_its_own_hours() {
     assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
 }
 
-/// The node alone says how large a share of memory is.
-#[tokio::test]
-async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back() {
-    let heard = Arc::new(Heard::default());
-    heard.listed();
+/// A pod that has a share of the memory of a GPU since second 10.
+fn tell_share(heard: &Heard) -> WorkId {
     let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
     let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
     heard.set_group(&Key::new("n", "g"), &Object::new(group));
@@ -71,16 +68,67 @@ async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back()
         "status": {"phase": "Running", "startTime": "1970-01-01T00:00:10Z"},
     });
     heard.set_pod(&Object::new(pod.clone()), &Pod::from_value(&pod));
+    WorkId { namespace: "n".into(), uid: "g".into() }
+}
+
+/// The node alone says how large a share of memory is. A write that fails meanwhile changes nothing of that.
+#[tokio::test]
+async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back() {
+    let heard = Arc::new(Heard::default());
+    heard.listed();
+    let work = tell_share(&heard);
     let keeper = keeper(Arc::clone(&heard));
-    let work = WorkId { namespace: "n".into(), uid: "g".into() };
     let found = keeper.find_devices(&work, &mut Reads::new(1)).await;
     assert!(found.expect("the node is not there"), "it delays nobody");
-    heard.written(&work, Window { from: 0, to: 100, begins_waiting: false });
+    heard.written(&work, Window { from: 0, to: 100, begins_waiting: false }, 0);
+    heard.count_anew(&work);
     let asks = heard.asks(&work);
     let [(group, asks)] = asks.as_slice() else { panic!("{asks:?}") };
     heard.found(group, &asks.uid, Arc::default());
     let heap = heard.heap(&work).expect("it is known");
     assert_eq!(heap.members[0].spans[0].uncounted_from(100), Some(10));
+}
+
+/// What the record says that it holds is charged as that of a pod that is gone, for the time in which nobody looked.
+#[tokio::test]
+async fn a_share_of_before_a_restart_is_counted_once_while_its_node_is_away() {
+    const HALF: u64 = 500_000;
+    let server = Server::default();
+    let place = Place { namespace: "n".into(), day: Day::of(0) };
+    let held = UsageRow {
+        queue: "q".to_owned(),
+        gpu_type: "H100".to_owned(),
+        micro_gpu_seconds: 40 * HALF,
+        held_micro_gpus: HALF,
+    };
+    let record = WorkloadRecord {
+        outcome: Outcome::Running,
+        through: Some(time(50)),
+        usage: vec![held],
+        ..WorkloadRecord::default()
+    };
+    let mut books = Books::new(server.client());
+    assert!(books.write(&place, [("g".to_owned(), record)].into()).await.is_ok());
+
+    let heard = Arc::new(Heard::default());
+    let work = tell_share(&heard);
+    let mut keeper = keeper(Arc::clone(&heard));
+    keeper.books = Books::new(server.client());
+    keeper.books.open(place.day, keeper.oldest()).await.expect("the server answers");
+    for to in [100, 200, 300] {
+        if to == 300 {
+            let asks = heard.asks(&work);
+            let [(group, asks)] = asks.as_slice() else { panic!("{asks:?}") };
+            let devices = [Devices { gpu_type: "H100".into(), micro_gpus: HALF }];
+            heard.found(group, &asks.uid, Arc::from(devices));
+        }
+        let plan = keeper.plan(&work, to, None).await.expect("the server answers");
+        let left = keeper.write(&place, plan.into_iter().collect(), to).await;
+        assert!(left.is_empty(), "{left:?}");
+    }
+    let rows = server.rows(&place);
+    let [(_, row)] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!(row.usage[0].micro_gpu_seconds, (300 - 10) * HALF);
 }
 
 /// A pod that went away while nobody looked is charged until it is missed, also where that was on another day.
