@@ -242,7 +242,7 @@ impl Reconciler {
                         let objects = pods.iter().map(|pod| Arc::new(pod.to_object()));
                         Ok(Answer::List(objects.collect()))
                     }
-                    _ => Ok(self.kartas(&Gvk::new(api_version, kind), namespace, labels).await),
+                    _ => self.kartas(&Gvk::new(api_version, kind), namespace, labels).await,
                 }
             }
         }
@@ -262,7 +262,12 @@ impl Reconciler {
         }
     }
 
-    async fn kartas(&self, gvk: &Gvk, namespace: &str, labels: &[(String, String)]) -> Answer {
+    async fn kartas(
+        &self,
+        gvk: &Gvk,
+        namespace: &str,
+        labels: &[(String, String)],
+    ) -> Result<Answer, Failure> {
         let known = {
             let kartas = self.kartas.lock().unwrap_or_else(PoisonError::into_inner);
             kartas.get(labels).cloned()
@@ -275,18 +280,22 @@ impl Reconciler {
                 }
             };
             if at.elapsed() < age_max {
-                return answer;
+                return Ok(answer);
             }
         }
         let pairs: Vec<String> =
             labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let answer = match self.cache.list(gvk, namespace, &pairs.join(",")).await {
             Ok(list) => Answer::List(list),
-            Err(error) => Answer::Failed(error.to_string()),
+            Err(error) if is_unserved(&error) || is_forbidden(&error) => {
+                Answer::Failed(error.to_string())
+            }
+            // It says nothing of Kartas: pods of one gang would be grouped by one now, and without it for a minute.
+            Err(error) => return Err(wrong(&error)),
         };
         let mut kartas = self.kartas.lock().unwrap_or_else(PoisonError::into_inner);
         kartas.insert(labels.to_vec(), (tokio::time::Instant::now(), answer.clone()));
-        answer
+        Ok(answer)
     }
 
     async fn write_group(&self, desired: &Desired) -> Result<(), Failure> {
@@ -455,6 +464,10 @@ fn is_another(status: &Status) -> bool {
         422 => causes.iter().any(|cause| cause.field == "metadata.uid"),
         _ => false,
     }
+}
+
+fn is_forbidden(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 403)
 }
 
 fn wrong(error: &kube::Error) -> Failure {

@@ -25,6 +25,8 @@ impl Server {
             ("apps/v1", vec![kind("deployments", "Deployment"), kind("replicasets", "ReplicaSet")]),
             ("batch/v1", vec![kind("jobs", "Job")]),
             ("leaderworkerset.x-k8s.io/v1", vec![kind("leaderworkersets", "LeaderWorkerSet")]),
+            ("example.com/v1", vec![kind("works", "Work")]),
+            ("run.ai/v1alpha1", vec![kind("kartas", "Karta")]),
         ];
         for (group, kinds) in served {
             let list =
@@ -34,7 +36,7 @@ impl Server {
         server
     }
 
-    /// Has an object from now on.
+    /// Has an object from now on; what has a code is answered with it.
     fn has(&self, path: &str, object: Value) {
         self.objects.lock().expect("nobody panics with it").insert(path.to_owned(), object);
     }
@@ -58,13 +60,11 @@ impl Server {
             self.written.lock().expect("nobody panics with it").push(line);
             serde_json::from_slice(&body.collect_bytes().await?).ok()
         };
-        let status = if found.is_some() { 200 } else { 404 };
-        let missing =
-            json!({"kind": "Status", "status": "Failure", "message": "none", "code": 404});
-        let text = found.unwrap_or(missing).to_string();
+        let answer = found.unwrap_or_else(|| refusal(404));
+        let status = answer["code"].as_u64().and_then(|code| u16::try_from(code).ok());
         Ok(Response::builder()
-            .status(status)
-            .body(Body::from(text.into_bytes()))
+            .status(status.unwrap_or(200))
+            .body(Body::from(answer.to_string().into_bytes()))
             .expect("it is valid"))
     }
 
@@ -76,6 +76,10 @@ impl Server {
         let cache = Cache::new(client.clone(), CancellationToken::new(), changed);
         Reconciler::new(client, Settings::default(), Vec::new(), Arc::default(), cache)
     }
+}
+
+fn refusal(code: u16) -> Value {
+    json!({"kind": "Status", "status": "Failure", "message": "none", "code": code})
 }
 
 /// Goes round on a pod of the namespace `n` with one owner.
@@ -131,6 +135,26 @@ async fn an_owner_that_is_nested_too_deep_is_told_of() {
     let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"});
     let done = round(&server.reconciler(), "p", owner).await;
     assert!(matches!(&done, Err(Failure::Wrong(why)) if why.contains("recursion")), "{done:?}");
+}
+
+/// Others of the gang are grouped by the Karta that could not be read.
+#[tokio::test]
+async fn kartas_that_cannot_be_read_for_a_moment_are_waited_for() {
+    const KARTAS: &str = "/apis/run.ai/v1alpha1/kartas";
+    for (code, is_answer) in [(404, true), (403, true), (500, false), (504, false)] {
+        let server = Server::new();
+        let metadata = json!({"namespace": "n", "name": "w", "uid": "w", "resourceVersion": "1"});
+        let work = json!({"apiVersion": "example.com/v1", "kind": "Work", "metadata": metadata});
+        server.has("/apis/example.com/v1/namespaces/n/works/w", work);
+        server.has(KARTAS, refusal(code));
+        let owner =
+            json!({"apiVersion": "example.com/v1", "kind": "Work", "name": "w", "uid": "w"});
+        let reconciler = server.reconciler();
+        let done = round(&reconciler, "p", owner.clone()).await;
+        assert_eq!(done.is_ok(), is_answer, "{code}: {done:?}");
+        server.has(KARTAS, json!({"metadata": {}, "items": []}));
+        round(&reconciler, "p", owner).await.expect("there is none");
+    }
 }
 
 #[tokio::test]
