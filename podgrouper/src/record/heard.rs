@@ -136,6 +136,12 @@ impl Rows {
         });
     }
 
+    /// Has a group looked at from a moment on, or from an earlier one.
+    fn look_at(&mut self, key: Key, at: Second) {
+        let due = self.dirty.entry(key).or_insert(at);
+        *due = at.min(*due);
+    }
+
     /// Takes a group from a workload.
     fn leave(&mut self, work: &WorkId, key: &Key) {
         let Some(groups) = self.works.get_mut(work) else { return };
@@ -180,7 +186,7 @@ impl Heard {
         let mut rows = self.rows();
         let is_listed = rows.is_listed;
         if edit(rows.groups.entry(key.clone()).or_default(), is_listed) {
-            rows.dirty.entry(key.clone()).or_insert_with(|| now() + LAG_SECONDS);
+            rows.look_at(key.clone(), now() + LAG_SECONDS);
             self.wake.notify_one();
         }
     }
@@ -247,7 +253,7 @@ impl Heard {
             if let Some(before) = before.filter(|before| *before != who.id()) {
                 rows.leave(&before, key);
             }
-            rows.dirty.entry(key.clone()).or_insert_with(|| now() + LAG_SECONDS);
+            rows.look_at(key.clone(), now() + LAG_SECONDS);
             self.wake.notify_one();
         }
     }
@@ -301,7 +307,7 @@ impl Heard {
             .map(|(key, _)| key.clone())
             .collect();
         for key in keys {
-            rows.dirty.entry(key).or_insert(at);
+            rows.look_at(key, at);
         }
     }
 
@@ -339,7 +345,7 @@ impl Heard {
     pub(super) fn again(&self, work: &WorkId, at: Second) {
         let mut rows = self.rows();
         for key in rows.works.get(work).cloned().unwrap_or_default() {
-            rows.dirty.entry(key).or_insert(at);
+            rows.look_at(key, at);
         }
         drop(rows);
         self.wake.notify_one();
@@ -415,10 +421,10 @@ impl Heard {
                 }
             } else if let Some(later) = later {
                 // It changed after the window that was written because of an earlier change.
-                rows.dirty.entry(key.clone()).or_insert(later + LAG_SECONDS);
+                rows.look_at(key.clone(), later + LAG_SECONDS);
             } else if has_gone {
                 // Another look lets go of them.
-                rows.dirty.entry(key.clone()).or_insert(window.to + 2 * EVICTION_LAG);
+                rows.look_at(key.clone(), window.to + 2 * EVICTION_LAG);
             }
         }
         if rows.works.get(work).is_some_and(BTreeSet::is_empty) {

@@ -110,6 +110,25 @@ async fn what_is_due_does_not_wait_for_a_clock_that_was_set_back() {
     assert_eq!([look(3_600).await, look(3_600).await, look(3_600).await], [0, 1, 0]);
 }
 
+/// A share of GPU memory is looked at again in a minute where its node is away.
+#[test]
+fn news_of_a_workload_do_not_wait_for_what_is_looked_at_later() {
+    let changes: [&dyn Fn(&Heard, &Key); 3] =
+        [&|heard, _| drop(group(heard, "n", "g", "other")), &Heard::group_gone, &|heard, _| {
+            heard.again(&id("n", "g"), now())
+        }];
+    for (number, change) in changes.iter().enumerate() {
+        let heard = Heard::default();
+        heard.listed();
+        let key = group(&heard, "n", "g", "q");
+        heard.take_due(now() + LAG_SECONDS);
+        heard.again(&id("n", "g"), now() + 60);
+        change(&heard, &key);
+        let due = heard.next_due().expect("it is looked at again");
+        assert!(due <= now() + LAG_SECONDS, "{number}");
+    }
+}
+
 /// Nothing would let go of it before its time.
 #[test]
 fn an_eviction_of_tomorrow_is_none() {
