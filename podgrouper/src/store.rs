@@ -366,6 +366,11 @@ impl Store {
         };
     }
 
+    /// Replaces all queues.
+    pub(crate) fn set_queues(&self, queues: BTreeMap<String, Arc<Object>>) {
+        self.inner().queues = queues;
+    }
+
     /// Gives what a pod asks for and has.
     pub(crate) fn usage(&self, pod: &Key) -> Option<Arc<Usage>> {
         self.inner().pods.get(pod).map(|row| row.usage.clone())
