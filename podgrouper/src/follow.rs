@@ -19,7 +19,7 @@ use crate::slim::{AnyShape, Shape, Slim};
 
 mod page;
 
-use page::{BYTES_MAX, Overlong, bounded};
+use page::{BYTES_MAX, PAGE, bounded};
 
 /// A change of the objects of a kind.
 pub(crate) enum Change {
@@ -56,10 +56,6 @@ impl Selection {
 /// The longest pause between two tries of a watch: when the API server answers again, it is noticed soon.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// So many objects are listed at once, and so many times fewer where they are too large together.
-const PAGE: u32 = 50;
-const PAGE_SHRINK: u32 = 4;
-
 /// Growing pauses, jittered, that start anew after two minutes without a failure.
 #[derive(Default)]
 struct Pauses(watcher::DefaultBackoff);
@@ -87,8 +83,7 @@ pub(crate) async fn follow<S: Shape>(
     mut on: impl FnMut(Change),
 ) {
     let gvk = &selection.gvk;
-    let (mut page, overlong) = (PAGE, Overlong::default());
-    let mut events = open::<S>(&client, &selection, page, &overlong);
+    let mut events = open::<S>(client, &selection);
     let mut last_error = String::new();
     while let Some(event) = events.next().await {
         match event {
@@ -101,11 +96,6 @@ pub(crate) async fn follow<S: Shape>(
                 on(Change::Set(Arc::new(found.into_object(gvk))));
             }
             Ok(watcher::Event::Delete(found)) => on(Change::Gone(Arc::new(found.into_object(gvk)))),
-            Err(_) if overlong.take() => {
-                page = (page / PAGE_SHRINK).max(1);
-                tracing::debug!(kind = %gvk, page, "listing in smaller pages: the objects are large");
-                events = open::<S>(&client, &selection, page, &overlong);
-            }
             Err(error) => {
                 // A missing right or CRD stays so for a while: say it once.
                 let text = causes(&error);
@@ -118,15 +108,12 @@ pub(crate) async fn follow<S: Shape>(
     }
 }
 
-/// Begins a watch whose pages have so many objects. The bytes of a page are bounded, but for one of a single object.
+/// Begins a watch. The bytes of a page are bounded, but for one of a single object.
 fn open<S: Shape>(
-    client: &Client,
+    client: Client,
     selection: &Selection,
-    page: u32,
-    overlong: &Overlong,
 ) -> BoxStream<'static, Result<watcher::Event<Slim<S>>, watcher::Error>> {
-    let bytes_max = if page > 1 { BYTES_MAX } else { usize::MAX };
-    let client = bounded(client.clone(), bytes_max, overlong.clone());
+    let client = bounded(client, BYTES_MAX);
     let gvk = &selection.gvk;
     let resource =
         ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));
@@ -135,7 +122,7 @@ fn open<S: Shape>(
         None => Api::all_with(client, &resource),
     };
     let config = watcher::Config::default()
-        .page_size(page)
+        .page_size(PAGE)
         .fields(&selection.fields)
         .labels(&selection.labels);
     watcher(api, config).backoff(Pauses::default()).boxed()
@@ -230,6 +217,7 @@ mod tests {
     use kube::client::Body;
     use serde_json::{Value, json};
 
+    use super::page::SHRINK;
     use super::*;
 
     fn group(annotations: &Value) -> Object {
@@ -266,7 +254,8 @@ mod tests {
         }
     }
 
-    /// Fifty of the largest objects that a tenant may write would fill the memory at each start.
+    /// Fifty of the largest objects that a tenant may write would fill the memory at each start. What was listed before them is
+    /// not listed again.
     #[tokio::test]
     async fn a_page_that_is_too_large_is_asked_for_in_smaller_ones() {
         let server = tower::service_fn(|request: Request<Body>| {
@@ -282,14 +271,18 @@ mod tests {
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
         let client = Client::new(server, "default");
         let following = follow::<AnyShape>(client, Selection::of("v1", "Pod"), |change| {
-            if let Change::Set(object) = change {
-                tell.send(object.name().to_owned()).expect("it is waited for");
-            }
+            let text = match change {
+                Change::ListStart => "start".to_owned(),
+                Change::Set(object) => object.name().to_owned(),
+                Change::Gone(_) | Change::ListEnd => return,
+            };
+            tell.send(text).expect("it is waited for");
         });
-        let name = tokio::select! {
-            () = following => None,
-            name = told.recv() => name,
+        let both = async { [told.recv().await, told.recv().await] };
+        let both = tokio::select! {
+            () = following => [None, None],
+            both = both => both,
         };
-        assert_eq!(name, Some((PAGE / PAGE_SHRINK).to_string()));
+        assert_eq!(both, ["start".to_owned(), (PAGE / SHRINK).to_string()].map(Some));
     }
 }
