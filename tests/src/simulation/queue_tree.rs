@@ -1,6 +1,9 @@
 //! The tree of queues, and what each of them and all below it hold: no limit is passed, no quota by what is never evicted (S5).
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -14,6 +17,8 @@ use super::{
 const UNLIMITED: i64 = i64::MAX;
 /// More queues above each other are a circle.
 const DEPTH_MAX: usize = 8;
+/// What a plan evicts and what it binds are told at once, in any order: it is told whole after this time.
+const TOLD_WITHIN: Duration = Duration::from_secs(30);
 
 /// All queues, and the pods that count for them.
 #[derive(Debug, Default)]
@@ -25,6 +30,18 @@ pub(super) struct QueueTree {
     moved: Option<Instant>,
     /// The most thousandths of GPUs that each node ever had.
     gpus_of_nodes: BTreeMap<String, i64>,
+    /// Limits and quotas that were passed, by plans that may not be told whole yet.
+    doubts: VecDeque<Doubt>,
+}
+
+/// A limit or quota of a queue that is passed unless the plan evicts from it.
+#[derive(Debug)]
+struct Doubt {
+    told: Instant,
+    queue: String,
+    is_quota: bool,
+    most: i64,
+    pod: String,
 }
 
 /// A queue, with thousandths of GPUs.
@@ -126,20 +143,27 @@ impl QueueTree {
         }
     }
 
-    /// Takes a pod in; says which limits and quotas are passed where it has got its place. What is leaving is no longer its
-    /// queue's, though still its node's.
+    /// Takes a pod in; says which limits and quotas were passed for longer than a plan takes to be told. What is leaving is no
+    /// longer its queue's, though still its node's.
     pub(super) fn pod(&mut self, shown: &Shown<'_>, groups: &Groups, at: Moment) -> Vec<String> {
+        let mut found = self.settled(at.now);
+        found.extend(self.placed(shown, groups, at));
+        found
+    }
+
+    /// Takes a pod in; says what is wrong about the queue for which it has got its place.
+    fn placed(&mut self, shown: &Shown<'_>, groups: &Groups, at: Moment) -> Option<String> {
         let holds = shown.life == Life::Holds;
         if !holds && shown.life != Life::Waits {
             if self.pods.remove(&shown.uid).is_some() {
                 self.recount(at.now);
             }
-            return Vec::new();
+            return None;
         }
-        let Some(name) = &shown.group else { return Vec::new() };
+        let name = shown.group.as_ref()?;
         let before = self.pods.get(&shown.uid);
         if before.is_some_and(|before| before.holds == holds && before.queue.is_some()) {
-            return Vec::new();
+            return None;
         }
         let had_place = before.is_some_and(|before| before.holds);
         let group = groups.get(name);
@@ -153,10 +177,33 @@ impl QueueTree {
         self.pods.insert(shown.uid.clone(), counted);
         self.recount(at.now);
         if !holds || had_place {
-            return Vec::new();
+            return None;
         }
-        let mut found = self.passed(shown, at);
-        found.extend(self.missing(shown, at));
+        let passed = self.passed(shown, at);
+        self.doubts.extend(passed);
+        self.missing(shown, at)
+    }
+
+    /// Says which limits and quotas were passed by plans that are told whole by now, all the time since.
+    fn settled(&mut self, now: Instant) -> Vec<String> {
+        let mut found = Vec::new();
+        while self.doubts.front().is_some_and(|doubt| now.duration_since(doubt.told) > TOLD_WITHIN)
+        {
+            let Some(Doubt { told, queue, is_quota, most, pod }) = self.doubts.pop_front() else {
+                break;
+            };
+            let Some(row) = self.rows.get(&queue) else { continue };
+            // What was so until then was before the pod.
+            let told = told + Duration::from_millis(1);
+            let (held, which) = if is_quota {
+                (row.protected.least_since(told), "for good of a quota of")
+            } else {
+                (row.held.least_since(told), "of")
+            };
+            if held > most {
+                found.push(format!("{queue} has {held} milli of GPUs {which} {most} after {pod}"));
+            }
+        }
         found
     }
 
@@ -172,7 +219,7 @@ impl QueueTree {
     }
 
     /// Limits and quotas that are passed by what a pod has got. Of the queues above only where none has moved lately.
-    fn passed(&self, shown: &Shown<'_>, at: Moment) -> Vec<String> {
+    fn passed(&self, shown: &Shown<'_>, at: Moment) -> Vec<Doubt> {
         let mut found = Vec::new();
         let counted = self.pods.get(&shown.uid).filter(|counted| counted.gpu_milli > 0);
         let Some((counted, queue)) = counted.and_then(|one| Some((one, one.queue.as_deref()?)))
@@ -182,17 +229,20 @@ impl QueueTree {
         let levels = if self.has_moved_since(at.since) { 1 } else { DEPTH_MAX };
         for name in self.path(queue).take(levels) {
             let Some(row) = self.rows.get(name) else { break };
-            let (held, most) = (row.held.now(), row.limit.most_since(at.since));
-            if held > most {
-                let pod = &shown.name;
-                found.push(format!("{name} has {held} milli of GPUs of {most} after {pod}"));
+            let doubt = |is_quota, most| Doubt {
+                told: at.now,
+                queue: name.to_owned(),
+                is_quota,
+                most,
+                pod: shown.name.clone(),
+            };
+            let most = row.limit.most_since(at.since);
+            if row.held.now() > most {
+                found.push(doubt(false, most));
             }
-            let (held, most) = (row.protected.now(), row.quota.most_since(at.since));
-            if counted.is_protected && held > most {
-                let pod = &shown.name;
-                found.push(format!(
-                    "{name} has {held} milli of GPUs for good of a quota of {most} after {pod}"
-                ));
+            let most = row.quota.most_since(at.since);
+            if counted.is_protected && row.protected.now() > most {
+                found.push(doubt(true, most));
             }
         }
         found

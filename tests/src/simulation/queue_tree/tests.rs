@@ -35,8 +35,22 @@ impl Tree {
         self.queues.queue(name, spec, self.now);
     }
 
-    /// Takes a pod of a group in, which has a node or waits; gives what is passed then, as heard of since a minute ago.
+    /// Takes a pod of a group in, which has a node or waits; gives what is passed then, as heard of since a minute ago, and once its
+    /// plan is told whole.
     fn pod(&mut self, name: &str, group: &str, gpus: u32, node: Option<&str>) -> Vec<String> {
+        let mut found = self.tell(name, group, gpus, node, Change::Modified);
+        found.extend(self.queues.settled(self.now + 2 * TOLD_WITHIN));
+        found
+    }
+
+    fn tell(
+        &mut self,
+        name: &str,
+        group: &str,
+        gpus: u32,
+        node: Option<&str>,
+        change: Change,
+    ) -> Vec<String> {
         let pod: Pod = serde_json::from_value(json!({
             "metadata": {"name": name, "uid": name, "namespace": "d", "annotations": {"pod-group-name": group}},
             "spec": {"nodeName": node, "containers": [
@@ -46,7 +60,7 @@ impl Tree {
         .expect("it is a pod");
         let since = self.now.checked_sub(Duration::from_mins(1)).unwrap_or(self.now);
         let at = Moment { now: self.now, since, calm: None };
-        self.queues.pod(&Shown::of(&pod, Change::Modified), &self.groups, at)
+        self.queues.pod(&Shown::of(&pod, change), &self.groups, at)
     }
 
     fn wait(&mut self, seconds: u64) {
@@ -69,6 +83,24 @@ fn a_limit_holds_for_all_below_a_queue() {
     let found = tree.pod("2", "b-kept", 3, Some("n"));
     assert_eq!(found, ["top has 7000 milli of GPUs of 6000 after 2"]);
     assert_eq!(tree.pod("3", "a", 0, Some("n")), [""; 0], "it asks for none");
+}
+
+/// A plan that evicts one pod of a queue and binds another is told in any order.
+#[test]
+fn what_the_same_plan_evicts_does_not_count() {
+    let mut tree = Tree::new();
+    assert_eq!(tree.pod("1", "a", 4, Some("n")), [""; 0]);
+    for (goes, expect) in
+        [(true, &[][..]), (false, &["top has 7000 milli of GPUs of 6000 after 2"][..])]
+    {
+        let (name, change) = if goes { ("1", Change::Deleted) } else { ("3", Change::Modified) };
+        assert_eq!(tree.tell("2", "b-kept", 3, Some("n"), Change::Modified), [""; 0]);
+        tree.wait(1);
+        assert_eq!(tree.tell(name, "a", 4, None, change), [""; 0]);
+        assert_eq!(tree.queues.settled(tree.now + 2 * TOLD_WITHIN), expect);
+        tree.tell("2", "b-kept", 3, None, Change::Deleted);
+        tree.tell("1", "a", 4, Some("n"), Change::Modified);
+    }
 }
 
 #[test]
