@@ -186,8 +186,7 @@ impl Catalog {
         if is_marked || facts.allocation.is_some() || whole::is_whole(&facts) {
             let mut known = Known::new(facts, is_made, is_marked);
             known.is_deleted = meta.deletion_timestamp.is_some();
-            let before = self.claims.get(&row).filter(|_| !is_other);
-            known.is_left = before.is_some_and(|before| before.is_left);
+            known.is_left = context.names.claims[row].users == 0;
             known.follow(context.names.claims[row].extended_for > 0);
             facts = known.facts.clone();
             self.claims.insert(row, known);

@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub(super) is_marked: bool,
     /// It is being deleted.
     pub(super) is_deleted: bool,
-    /// The pods that named it are gone or have ended.
+    /// No pod names it that has not ended.
     pub(super) is_left: bool,
     pub(super) later: Later,
 }
