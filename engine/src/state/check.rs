@@ -33,6 +33,8 @@ impl State {
         compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));
         compare("devices of several nodes", self.claims.reaches == anew.claims.reaches);
         compare("nodes that reach devices", equal(&self.nodes.reached, &anew.nodes.reached));
+        let leaving = [&self.nodes.claims_leaving, &anew.nodes.claims_leaving];
+        compare("claims that leave", equal(leaving[0], leaving[1]));
         compare("counters of devices", equal(&self.claims.counters, &anew.claims.counters));
         compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
         compare("pods that spread counts", self.pod_counts == anew.pod_counts);
@@ -112,6 +114,7 @@ impl State {
                 **table = ZoneTable::new(table.facts.clone());
             }
         }
+        self.nodes.claims_leaving = Column::default();
         self.claims.reaches.clear_counts();
         self.claims.reaches.tell_apart();
         for id in self.claims.counters.ids() {

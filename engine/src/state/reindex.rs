@@ -52,7 +52,8 @@ impl Nodes {
         }
         let roomy = free_milli > 0 || self.has_free_part(node);
         self.index.with_free_gpu.assign(rank, roomy);
-        let releasing_or_nominated = !self.releasing.is_zero(node);
+        let leaving = self.claims_leaving.get(node).is_some_and(|claims| *claims > 0);
+        let releasing_or_nominated = leaving || !self.releasing.is_zero(node);
         self.index.releasing_or_nominated.assign(rank, releasing_or_nominated);
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct Nodes {
     pub(crate) slices: Column<NodeId, Vec<SliceRow>>,
     /// Per node: what it reaches of devices of several nodes, in the order in which they are given away. Derived.
     pub(crate) reached: Column<NodeId, Vec<ReachId>>,
+    /// Per node: the number of claims that leave and hold its devices themselves. Derived.
+    pub(crate) claims_leaving: Column<NodeId, u32>,
     /// Per node: its NUMA zones and what is left of them.
     pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
     /// Number of nodes with slices, and of those with zones: where none has, no pod is asked about either.

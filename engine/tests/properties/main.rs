@@ -224,6 +224,7 @@ fn claim() -> impl Strategy<Value = Delta> {
             let claim = Claim {
                 requests: vec![DeviceRequest { class, count, instead: false, gpu, admin }],
                 own: id % 2 == 1,
+                leaves: id % 3 == 1,
                 queue: Some(QueueId::new(queue)),
                 allocation,
                 ..Claim::default()

@@ -73,6 +73,9 @@ impl Nodes {
             self.hold_device(claims, node, &claimed, Booking { hold, sign });
         }
         if let Some(node) = node {
+            if leaves {
+                sign.count(self.claims_leaving.slot(node));
+            }
             self.reindex(node);
         }
     }

@@ -54,7 +54,8 @@ impl Known {
         let synthetic = self.is_marked && is_extended;
         let was = std::mem::replace(&mut self.facts.synthetic, synthetic);
         self.facts.own = self.is_made || synthetic;
-        let leaves = self.is_deleted || (self.is_made && self.is_left);
+        let is_given = self.facts.allocation.is_some();
+        let leaves = is_given && (self.is_deleted || (self.is_made && self.is_left));
         let left = std::mem::replace(&mut self.facts.leaves, leaves);
         was != synthetic || left != leaves
     }
