@@ -65,12 +65,12 @@ pub(crate) use record::stamp_text;
 pub use record::{Record, Stamps};
 pub use reservation::{Place, Reserve, Template};
 pub use share::ShareGrant;
-pub use share_outcome::{Ending, ShareOutcome};
+pub use share_outcome::{Ending, Leftover, ShareOutcome};
 pub use stamp::EvictionStamp;
 pub use status::{GroupChange, GroupPatch, PodCondition};
 pub use strip::Strip;
 pub use unprotected::Unprotected;
-pub use unreserve::{Clear, Leftover, Unreserve};
+pub use unreserve::{Clear, Unreserve};
 pub use volume::{SELECTED_NODE, VolumeGrant, VolumeStep};
 
 /// One thing to write.

@@ -1,6 +1,13 @@
 //! Describes what became of writes about shared GPUs.
 
-use super::Leftover;
+/// A reservation pod that failed while nobody looked: the watch leaves out what has failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Leftover {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its UID.
+    pub uid: Box<str>,
+}
 
 /// Says what became of one write.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -16,7 +16,7 @@ use super::{
     reservation::{Place, Template},
 };
 use crate::{
-    actuate::{Ending, ShareOutcome},
+    actuate::{Ending, Leftover, ShareOutcome},
     server::call::{Failure, read},
 };
 
@@ -132,15 +132,6 @@ async fn list(write: &Write, path: &str) -> Result<Vec<Found>, Failure> {
 
 fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
-}
-
-/// A reservation pod that failed while nobody looked: the watch leaves out what has failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Leftover {
-    /// Its name.
-    pub name: Box<str>,
-    /// Its UID.
-    pub uid: Box<str>,
 }
 
 /// Lists reservation pods that failed while nobody looked; none where they cannot be listed.

@@ -17,7 +17,7 @@ use super::{
 const UNLIMITED: i64 = i64::MAX;
 /// More queues above each other are a circle.
 const DEPTH_MAX: usize = 8;
-/// What a plan evicts and what it binds are told at once, in any order: it is told whole after this time.
+/// Time after which a plan is told whole: what it evicts and what it binds are written at once, in any order.
 const TOLD_WITHIN: Duration = Duration::from_secs(30);
 
 /// All queues, and the pods that count for them.

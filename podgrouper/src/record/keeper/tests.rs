@@ -89,7 +89,7 @@ async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back()
     assert_eq!(heap.members[0].spans[0].uncounted_from(100), Some(10));
 }
 
-/// What the record says that it holds is charged as that of a pod that is gone, for the time in which nobody looked.
+/// The restart charges what the record says is held, as that of a pod that is gone, for the time in which nobody looked.
 #[tokio::test]
 async fn a_share_of_before_a_restart_is_counted_once_while_its_node_is_away() {
     const HALF: u64 = 500_000;
