@@ -54,8 +54,9 @@ impl Known {
         let synthetic = self.is_marked && is_extended;
         let was = std::mem::replace(&mut self.facts.synthetic, synthetic);
         self.facts.own = self.is_made || synthetic;
-        let is_given = self.facts.allocation.is_some();
-        let leaves = is_given && (self.is_deleted || (self.is_made && self.is_left));
+        // Nobody frees a claim without consumers that is not deleted.
+        let is_left = self.is_made && self.is_left && self.facts.consumers > 0;
+        let leaves = self.facts.allocation.is_some() && (self.is_deleted || is_left);
         let left = std::mem::replace(&mut self.facts.leaves, leaves);
         was != synthetic || left != leaves
     }
