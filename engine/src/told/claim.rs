@@ -16,6 +16,7 @@ use crate::{
 
 /// The facts of a resource claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Claim {
     /// Requests, in the order of its spec.
     pub requests: Vec<DeviceRequest>,
