@@ -17,6 +17,7 @@ pub(super) type Claims = BTreeMap<u32, Known>;
 
 /// A claim as the engine was told of it.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Known {
     pub(super) facts: Claim,
     /// It was made from a template.
