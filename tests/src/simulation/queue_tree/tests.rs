@@ -38,34 +38,30 @@ impl Tree {
     /// Takes a pod of a group in, which has a node or waits; gives what is passed then, as heard of since a minute ago, and once its
     /// plan is told whole.
     fn pod(&mut self, name: &str, group: &str, gpus: u32, node: Option<&str>) -> Vec<String> {
-        let mut found = self.tell(name, group, gpus, node, Change::Modified);
+        let mut found = self.tell(&pod(name, group, gpus, node), Change::Modified);
         found.extend(self.queues.settled(self.now + 2 * TOLD_WITHIN));
         found
     }
 
-    fn tell(
-        &mut self,
-        name: &str,
-        group: &str,
-        gpus: u32,
-        node: Option<&str>,
-        change: Change,
-    ) -> Vec<String> {
-        let pod: Pod = serde_json::from_value(json!({
-            "metadata": {"name": name, "uid": name, "namespace": "d", "annotations": {"pod-group-name": group}},
-            "spec": {"nodeName": node, "containers": [
-                {"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus.to_string()}}},
-            ]},
-        }))
-        .expect("it is a pod");
+    fn tell(&mut self, pod: &Pod, change: Change) -> Vec<String> {
         let since = self.now.checked_sub(Duration::from_mins(1)).unwrap_or(self.now);
         let at = Moment { now: self.now, since, calm: None };
-        self.queues.pod(&Shown::of(&pod, change), &self.groups, at)
+        self.queues.pod(&Shown::of(pod, change), &self.groups, at)
     }
 
     fn wait(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
     }
+}
+
+fn pod(name: &str, group: &str, gpus: u32, node: Option<&str>) -> Pod {
+    serde_json::from_value(json!({
+        "metadata": {"name": name, "uid": name, "namespace": "d", "annotations": {"pod-group-name": group}},
+        "spec": {"nodeName": node, "containers": [
+            {"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus.to_string()}}},
+        ]},
+    }))
+    .expect("it is a pod")
 }
 
 fn leaf(parent: &str, limit: i64) -> Value {
@@ -89,17 +85,18 @@ fn a_limit_holds_for_all_below_a_queue() {
 #[test]
 fn what_the_same_plan_evicts_does_not_count() {
     let mut tree = Tree::new();
-    assert_eq!(tree.pod("1", "a", 4, Some("n")), [""; 0]);
-    for (goes, expect) in
+    let (first, second) = (pod("1", "a", 4, Some("n")), pod("2", "b-kept", 3, Some("n")));
+    for (is_evicted, expect) in
         [(true, &[][..]), (false, &["top has 7000 milli of GPUs of 6000 after 2"][..])]
     {
-        let (name, change) = if goes { ("1", Change::Deleted) } else { ("3", Change::Modified) };
-        assert_eq!(tree.tell("2", "b-kept", 3, Some("n"), Change::Modified), [""; 0]);
+        assert_eq!(tree.tell(&first, Change::Modified), [""; 0]);
+        assert_eq!(tree.tell(&second, Change::Modified), [""; 0]);
         tree.wait(1);
-        assert_eq!(tree.tell(name, "a", 4, None, change), [""; 0]);
+        if is_evicted {
+            assert_eq!(tree.tell(&first, Change::Deleted), [""; 0]);
+        }
         assert_eq!(tree.queues.settled(tree.now + 2 * TOLD_WITHIN), expect);
-        tree.tell("2", "b-kept", 3, None, Change::Deleted);
-        tree.tell("1", "a", 4, Some("n"), Change::Modified);
+        tree.tell(&second, Change::Deleted);
     }
 }
 
