@@ -211,8 +211,10 @@ impl<'a> Stage<'a> {
     /// Lets the simulated work of a workload end now.
     pub(super) async fn finish(&mut self, workload: &str) -> Result<(), Stop> {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             self.watcher.now().of(workload).map(|pod| pod.name.clone()).collect();
+        // The master first: a job whose worker alone has ended goes on, and what is left of it may be moved for others.
+        names.sort();
         let patch = serde_json::json!({"metadata": {"annotations": {RUN_SECONDS: "0"}}});
         for name in names {
             let done = pods.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await;

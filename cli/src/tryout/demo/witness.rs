@@ -300,7 +300,9 @@ fn first_sight(pod: &Pod, now: Instant) -> Seen {
         let text = limits.and_then(|limits| limits.get("nvidia.com/gpu"))?;
         Quantity::parse(&text.0).ok()?.value().ok().and_then(|count| u32::try_from(count).ok())
     };
-    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    // What it reserves is on the account of the pods that share it.
+    let reserves = pod.namespace().as_deref() == Some(namespace::RESERVATION);
+    let containers = pod.spec.iter().filter(|_| !reserves).flat_map(|spec| &spec.containers);
     Seen {
         name: pod.name_any(),
         workload: workload(pod),
@@ -396,6 +398,28 @@ mod tests {
         check(2, &half, Duration::from_secs(2), Some("g is half-placed: 1 of 2 pods"));
         let whole = [("a", "1", "node-1", "Pending"), ("b", "1", "node-1", "Pending")];
         check(2, &whole, Duration::from_secs(2), None);
+    }
+
+    /// The GPU that a pod reserves is that of the pods which share it, and no other.
+    #[test]
+    fn what_is_reserved_counts_once() {
+        let mut witness =
+            Witness::new(&group::expand(&group::parse("1xH100:2").expect("a group"), 1));
+        for (of, name, gpus, share) in [
+            (namespace::RESERVATION, "reservation", "1", ""),
+            ("default", "ana", "0", "0.5"),
+            ("default", "whole", "1", ""),
+        ] {
+            let pod = json!({
+                "metadata": {"name": name, "uid": name, "namespace": of,
+                    "annotations": {"gpu-fraction": share}, "labels": {"runai-gpu-group": "shared"}},
+                "spec": {"nodeName": "node-1", "containers": [
+                    {"name": "main", "resources": {"requests": {"nvidia.com/gpu": gpus}}}]},
+                "status": {"phase": "Running"},
+            });
+            witness.pod(&serde_json::from_value(pod).expect("a Pod"), Instant::now());
+        }
+        assert_eq!(witness.broken, None);
     }
 
     /// A watch that fell behind is told neither of the end of `a` nor that of `b`, and then lists what there is.
