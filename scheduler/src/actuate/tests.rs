@@ -161,6 +161,19 @@ fn strip() -> Task {
     }))
 }
 
+/// Takes away the reservation pod of a GPU of this node, which came to nothing.
+fn unreserve(node: &str) -> Task {
+    let place = Place { group: Arc::from("g"), node: Box::from(node) };
+    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+    Task::Share(ShareTask::Unreserve(Unreserve { device: 0, place, has_failed: true, template }))
+}
+
+/// The pod that [`reserve`] makes, as the server has it.
+fn reservation() -> Value {
+    let labels = json!({"runai-gpu-group": "g"});
+    json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
+}
+
 fn reserve() -> Task {
     let place = Place { group: Arc::from("g"), node: Box::from("n") };
     let template = Arc::new(Template { is_fake: true, ..Template::default() });
@@ -227,10 +240,7 @@ async fn every_write_says_which_object_it_means() {
     check(Task::Bind(bind), &expect).await;
 
     check(strip(), &[&pod("PATCH", " uid=u version=7")]).await;
-    let place = Place { group: Arc::from("g"), node: Box::default() };
-    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
-    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
-    check(Task::Share(ShareTask::Unreserve(unreserve)), &[&pod("DELETE", " uid=u")]).await;
+    check(unreserve(""), &[&pod("DELETE", " uid=u")]).await;
 }
 
 /// Compares what becomes of a task where its writes are refused with some code, and the pod is there.

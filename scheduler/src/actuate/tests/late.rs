@@ -36,11 +36,8 @@ async fn a_reservation_goes_for_certain_or_stays_for_certain() {
     for (code, is_certain) in [(200, true), (403, true), (404, true), (409, true), (504, false)] {
         let pod = json!({"metadata": {"uid": "u", "namespace": "ns", "name": "r"}, "spec": {}});
         let (write, sent) = server(json!({ "items": [pod] }), code).await;
-        let place = Place { group: Arc::from("g"), node: Box::default() };
-        let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
-        let unreserve = Unreserve { device: 0, place, has_failed: true, template };
-        let task = Task::Share(ShareTask::Unreserve(unreserve));
-        let outcome = tokio::time::timeout(Duration::from_secs(5), task.carry_out(&write)).await;
+        let done = unreserve("").carry_out(&write);
+        let outcome = tokio::time::timeout(Duration::from_secs(5), done).await;
         assert_eq!(outcome.is_ok(), is_certain, "{code}: {outcome:?}");
         let tries = sent.lock().expect("nobody panics with it").len();
         assert_eq!(tries == 1, is_certain, "{code}: {tries}");
@@ -59,10 +56,7 @@ async fn what_a_reservation_said_outlives_a_lost_answer_to_its_deletion() {
         json!({ "items": if is_there { vec![pod] } else { Vec::new() } })
     };
     let (write, _) = server_that_finds(find, 504).await;
-    let place = Place { group: Arc::from("g"), node: Box::default() };
-    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
-    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
-    let outcome = Task::Share(ShareTask::Unreserve(unreserve)).carry_out(&write).await;
+    let outcome = unreserve("").carry_out(&write).await;
     let Some(Outcome::Shared(ShareOutcome::Unreserved { ending, .. })) = outcome else {
         panic!("{outcome:?}");
     };
@@ -74,13 +68,8 @@ async fn what_a_reservation_said_outlives_a_lost_answer_to_its_deletion() {
 async fn a_reservation_is_not_given_up_while_it_may_be_made() {
     for (after_seconds, expect) in [(40, true), (u64::MAX, false)] {
         let began = Instant::now();
-        let find = move |_: &str| {
-            if began.elapsed().as_secs() < after_seconds {
-                return Value::Null;
-            }
-            let labels = json!({"runai-gpu-group": "g"});
-            json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
-        };
+        let is_made = move || began.elapsed().as_secs() >= after_seconds;
+        let find = move |_: &str| if is_made() { reservation() } else { Value::Null };
         let (write, sent) = server_that_finds(find, 504).await;
         let outcome = reserve().carry_out(&write).await;
         let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {
@@ -146,13 +135,8 @@ async fn a_refusal_after_a_lost_answer_is_not_what_came_of_it() {
 #[tokio::test(start_paused = true)]
 async fn a_reservation_of_the_name_that_cannot_be_read_is_asked_for_again() {
     let began = Instant::now();
-    let find = move |_: &str| {
-        if began.elapsed().is_zero() {
-            return json!("not now");
-        }
-        let labels = json!({"runai-gpu-group": "g"});
-        json!({"metadata": {"uid": "u", "labels": labels}, "spec": {"nodeName": "n"}})
-    };
+    let fails = move || began.elapsed().is_zero();
+    let find = move |_: &str| if fails() { json!("not now") } else { reservation() };
     let (write, _) = server_that_finds(find, 409).await;
     let outcome = reserve().carry_out(&write).await;
     let Some(Outcome::Shared(ShareOutcome::Reserved { refused, .. })) = outcome else {

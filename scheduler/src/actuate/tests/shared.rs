@@ -65,11 +65,7 @@ async fn pods_that_have_ended_or_are_of_others_use_no_device() {
 async fn only_the_reservation_of_its_node_goes() {
     let on =
         |node: &str| json!({"metadata": {"uid": node, "name": node}, "spec": {"nodeName": node}});
-    let place = Place { group: Arc::from("g"), node: Box::from("n") };
-    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
-    let unreserve = Unreserve { device: 0, place, has_failed: true, template };
-    let task = Task::Share(ShareTask::Unreserve(unreserve));
-    let (_, sent) = carry_out(task, json!({"items": [on("m"), on("n")]}), 200).await;
+    let (_, sent) = carry_out(unreserve("n"), json!({"items": [on("m"), on("n")]}), 200).await;
     assert_eq!(sent, ["DELETE /api/v1/namespaces/ns/pods/n uid=n"]);
 }
 
