@@ -199,7 +199,6 @@ impl Dispatch {
                 uid: row.uid.clone(),
                 allocation: (!held.is_empty() || is_empty)
                     .then(|| allocation(*claim, Seat { pod, node }, &held, names)),
-                is_new: !row.is_allocated,
             }
         };
         names.pods[pod].claims.iter().map(grant).collect()

@@ -32,8 +32,6 @@ pub struct ClaimGrant {
     pub uid: Box<str>,
     /// Its devices, its node and what classes configure, as `status.allocation`; none where others write it, or it has one.
     pub allocation: Option<Value>,
-    /// Tells whether it had no devices when they were chosen: they are this plan's, whichever of its binds gives them.
-    pub is_new: bool,
 }
 
 /// For whom claims are reserved.
@@ -47,8 +45,6 @@ pub(super) struct Consumer<'a> {
 #[derive(Debug)]
 pub(super) struct Reservation<'g> {
     grant: &'g ClaimGrant,
-    /// Its devices are given up with its last consumer: this bind gave them, or they failed.
-    is_given_up: bool,
     /// Its devices have to be made ready before the bind.
     awaits_conditions: bool,
 }
@@ -57,12 +53,6 @@ impl ClaimGrant {
     /// Tells whether its devices have to be made ready before the bind.
     pub(super) fn awaits_conditions(&self) -> bool {
         self.allocation.as_ref().is_some_and(awaits_conditions)
-    }
-
-    /// Tells whether a claim has the devices that the plan of this bind chose for it, which a bind of another pod may have
-    /// given it. That one does not take them back while this pod is a consumer.
-    fn gave(&self, there: &Value) -> bool {
-        self.is_new && self.allocation.is_some() && same_devices(there, self.allocation.as_ref())
     }
 
     fn failed(&self, reason: &str) -> String {
@@ -98,7 +88,7 @@ impl ClaimGrant {
 impl<'g> Reservation<'g> {
     /// Nothing is written yet.
     pub(super) fn new(grant: &'g ClaimGrant) -> Self {
-        Self { grant, is_given_up: false, awaits_conditions: false }
+        Self { grant, awaits_conditions: false }
     }
 
     /// Gives the claim its devices, where it has none, and reserves it for the pod.
@@ -149,15 +139,14 @@ impl<'g> Reservation<'g> {
         if !reserve_for(&mut claim, consumer) && !gives {
             return Ok(true);
         }
-        let path = format!("{}/status", grant.path);
-        let written = call(write, Method::PUT, &path, Form::Object, &claim).await;
         // A lost answer may have been a yes: the next attempt finds the devices there then.
-        self.is_given_up |= gives && matches!(written, Ok(_) | Err(Failure::Unsure(_)));
-        written.map(|_| true)
+        let path = format!("{}/status", grant.path);
+        call(write, Method::PUT, &path, Form::Object, &claim).await.map(|_| true)
     }
 
-    /// Takes the reservation back, and the devices where they are given up and nobody else has them. What fails is tried again
-    /// until the scheduler ends: whoever leads next finds the claim as after a crash, and does not wait for it.
+    /// Takes the reservation back, and the devices where nobody else has them, whoever gave them: those of a claim without
+    /// consumers would be nobody's on any account. What fails is tried again until the scheduler ends: whoever leads next finds
+    /// the claim as after a crash, and does not wait for it.
     pub(super) async fn release(&self, write: &Write, consumer: Consumer<'_>) {
         for attempt in 1..=ATTEMPTS_MAX {
             match self.try_release(write, consumer).await {
@@ -177,21 +166,19 @@ impl<'g> Reservation<'g> {
     /// One attempt. A claim that is being deleted is released like any other: it cannot go before.
     async fn try_release(&self, write: &Write, consumer: Consumer<'_>) -> Result<(), Failure> {
         let Some(mut claim) = self.grant.find(&write.client).await? else { return Ok(()) };
-        let gives_up = self.is_given_up || self.grant.gave(&claim["status"]["allocation"]);
-        if !withdraw(&mut claim, consumer, gives_up) {
+        if !withdraw(&mut claim, consumer) {
             return Ok(());
         }
         let path = format!("{}/status", self.grant.path);
         call(write, Method::PUT, &path, Form::Object, &claim).await.map(drop)
     }
 
-    /// Waits until the conditions hold that devices of the claim set for a bind. Devices that failed, or were not
-    /// ready in time, are given up whoever gave them: the pod would come back to them for ever.
+    /// Waits until the conditions hold that devices of the claim set for a bind.
     ///
     /// # Source
     /// KEP-5007, and the API's `bindingConditions`.
     pub(super) async fn settled(
-        &mut self,
+        &self,
         write: &Write,
         consumer: Consumer<'_>,
     ) -> Result<(), String> {
@@ -204,16 +191,12 @@ impl<'g> Reservation<'g> {
                 Ok(claim) => match readiness(&claim, consumer) {
                     Readiness::Ready => return Ok(()),
                     Readiness::Waits => {}
-                    Readiness::Failed(what) => {
-                        self.is_given_up = true;
-                        return Err(self.grant.failed(&what));
-                    }
+                    Readiness::Failed(what) => return Err(self.grant.failed(&what)),
                 },
                 Err(Failure::Refused { message, .. }) => return Err(self.grant.failed(&message)),
                 Err(Failure::Unsure(_) | Failure::Lost(_)) => {}
             }
             if begun.elapsed() > READY_WITHIN {
-                self.is_given_up = true;
                 let seconds = READY_WITHIN.as_secs();
                 let reason = format!("its devices were not ready within {seconds}s");
                 return Err(self.grant.failed(&reason));
@@ -309,13 +292,13 @@ fn reserve_for(claim: &mut Value, consumer: Consumer<'_>) -> bool {
     missing
 }
 
-/// Makes the pod no consumer, and devices that are given up are nobody's without consumers; tells whether it was one.
-fn withdraw(claim: &mut Value, consumer: Consumer<'_>, gives_up: bool) -> bool {
+/// Makes the pod no consumer, and devices without consumers nobody's; tells whether it was one.
+fn withdraw(claim: &mut Value, consumer: Consumer<'_>) -> bool {
     let Some(reserved) = claim["status"]["reservedFor"].as_array_mut() else { return false };
     let count = reserved.len();
     reserved.retain(|one| one["uid"] != consumer.uid);
     let was_one = reserved.len() < count;
-    if was_one && gives_up && reserved.is_empty() {
+    if was_one && reserved.is_empty() {
         claim["status"]["allocation"] = Value::Null;
     }
     was_one
@@ -420,25 +403,25 @@ mod tests {
         }
         assert!(same_devices(&whole, None));
     }
+
     #[test]
-    fn devices_that_are_given_up_go_with_the_last_consumer() {
-        // Consumers before, whether the devices are given up, and what is left: consumers, and whether there are devices.
-        let check = |uids: &[&str], gives_up: bool, expect: Option<(&[&str], bool)>| {
+    fn devices_go_with_the_last_consumer() {
+        // Consumers before, and what is left: consumers, and whether there are devices.
+        let check = |uids: &[&str], expect: Option<(&[&str], bool)>| {
             let list =
                 |uids: &[&str]| -> Value { uids.iter().map(|uid| json!({ "uid": uid })).collect() };
             let mut claim = json!({ "status": { "allocation": {}, "reservedFor": list(uids) } });
-            let was_one = withdraw(&mut claim, Consumer { name: "p", uid: "u" }, gives_up);
+            let was_one = withdraw(&mut claim, Consumer { name: "p", uid: "u" });
             let left = was_one.then(|| claim["status"].clone());
             let expect = expect.map(|(uids, has_devices)| {
                 let devices = if has_devices { json!({}) } else { Value::Null };
                 json!({ "allocation": devices, "reservedFor": list(uids) })
             });
-            assert_eq!(left, expect, "{uids:?} {gives_up}");
+            assert_eq!(left, expect, "{uids:?}");
         };
-        check(&[], true, None);
-        check(&["other"], true, None);
-        check(&["u"], true, Some((&[], false)));
-        check(&["u"], false, Some((&[], true)));
-        check(&["u", "other"], true, Some((&["other"], true)));
+        check(&[], None);
+        check(&["other"], None);
+        check(&["u"], Some((&[], false)));
+        check(&["u", "other"], Some((&["other"], true)));
     }
 }

@@ -234,7 +234,7 @@ async fn every_write_says_which_object_it_means() {
     check(Task::Bind(bind), &expect).await;
     let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
     let uid = Box::from("u");
-    let grant = ClaimGrant { path: path.into(), uid, allocation: None, is_new: false };
+    let grant = ClaimGrant { path: path.into(), uid, allocation: None };
     let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n") };
     let expect = [&*format!("PUT {path}/status uid=u version=7"), &pod("POST", "/binding uid=u")];
     check(Task::Bind(bind), &expect).await;
@@ -314,7 +314,7 @@ async fn a_claim_with_other_devices_is_not_shared() {
     };
     let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
     let (uid, allocation) = (Box::from("u"), Some(on("n1")));
-    let grant = ClaimGrant { path: path.into(), uid, allocation, is_new: true };
+    let grant = ClaimGrant { path: path.into(), uid, allocation };
     let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n1") };
     let found = json!({"metadata": {"uid": "u"}, "status": {"allocation": on("n2")}});
     let expect = "failed to reserve the resource claim c: it was given other devices meanwhile";

@@ -201,7 +201,7 @@ async fn labels_without_an_answer_are_written_again_and_waited_for() {
 fn reserved() -> (Task, Value) {
     let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
     let uid = Box::from("u");
-    let grant = ClaimGrant { path: path.into(), uid, allocation: None, is_new: false };
+    let grant = ClaimGrant { path: path.into(), uid, allocation: None };
     let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n") };
     let consumers = json!([{"resource": "pods", "name": "p", "uid": "u"}]);
     let found = json!({"metadata": {"uid": "u"}, "spec": {}, "status": {"reservedFor": consumers}});
@@ -321,8 +321,7 @@ async fn a_claim_is_not_released_again_and_again_once_the_scheduler_ends() {
         let found = json!({"metadata": {"uid": "c"}, "status": {"reservedFor": reserved}});
         let (write, sent) = server(found, 500).await;
         let (path, uid) = ("/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c", "c");
-        let grant =
-            ClaimGrant { path: path.into(), uid: uid.into(), allocation: None, is_new: false };
+        let grant = ClaimGrant { path: path.into(), uid: uid.into(), allocation: None };
         if is_ending {
             write.stop.cancel();
         }
