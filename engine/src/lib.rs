@@ -66,8 +66,9 @@ pub use state::Stage;
 pub use state::looks::{DEVICE_LOOKS_MAX, NODE_LOOKS_MAX};
 pub use told::budget::Budget;
 pub use told::claim::{
-    Allocation, Claim, ClaimProblem, Claimed, Consumed, DeviceClass, DeviceCount, DeviceMatch,
-    DeviceRequest, Reach, Shares, SliceDevice, Unselected, Unsupported,
+    Allocation, CLAIM_DEVICES_MAX, Claim, ClaimProblem, Claimed, Consumed, DeviceClass,
+    DeviceCount, DeviceMatch, DeviceRequest, POD_REQUESTS_MAX, Reach, Shares, SliceDevice,
+    Unselected, Unsupported,
 };
 pub use told::delta::Delta;
 pub use told::group::{Constraint, Group, Level, Min, Structure, SubGroup, Topology};

@@ -94,6 +94,7 @@ pub(crate) fn best_node(
 ) -> Option<Found> {
     let shape: ShapeId = state.pods()[pod].shape;
     state.ensure_feasible(shape);
+    state.steps.looks += state.pods()[pod].claims.len() as u64 / 4;
     let pod_claims = claims_or_zones(state, pod).ok()?;
     let nodes = state.nodes().index.feasible(shape);
     let only = pod_claims.as_ref().and_then(|one| one.only(state, within.unwrap_or(nodes)));

@@ -77,9 +77,7 @@ impl State {
         if let Some(place) = &state.place {
             let hold = if state.phase.leaves() { HoldKind::Leaves } else { HoldKind::Stays };
             nodes.list(pod, place.node, sign);
-            if let Some(reserved) = &place.reserved {
-                nodes.reserve(claims, place.node, reserved, Booking { hold, sign });
-            }
+            nodes.reserve(claims, pod, place, Booking { hold, sign });
             nodes.occupy(shape, facts, place, Booking { hold, sign });
             charge = nodes.charge(shape, place.node);
         }
@@ -88,9 +86,7 @@ impl State {
                 nodes.list(pod, place.node, sign);
             }
             let entry = Booking { hold: HoldKind::Nominated, sign };
-            if let Some(reserved) = &place.reserved {
-                nodes.reserve(claims, place.node, reserved, entry);
-            }
+            nodes.reserve(claims, pod, place, entry);
             nodes.occupy(shape, facts, place, entry);
             charge = nodes.charge(shape, place.node);
         }

@@ -1,6 +1,8 @@
 //! Amounts that pods hold, as they are entered in the books of nodes, devices and queues.
 
-use crate::base::resources::Charge;
+use std::collections::BTreeSet;
+
+use crate::base::{ids::PodId, resources::Charge};
 
 /// An amount that is held, and whether it is added or taken back.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,14 @@ impl Sign {
             Self::Plus => *count += 1,
             Self::Minus => *count -= 1,
         }
+    }
+
+    /// Adds a pod to a set, or takes it out.
+    pub(super) fn enter(self, pods: &mut BTreeSet<PodId>, pod: PodId) {
+        match self {
+            Self::Plus => pods.insert(pod),
+            Self::Minus => pods.remove(&pod),
+        };
     }
 
     /// Adds a charge to a sum, or takes it back.

@@ -125,7 +125,9 @@ impl State {
             self.reach_from(id);
         }
         for id in self.claims.rows.ids() {
-            self.claims.rows[id].holders = 0;
+            let row = &mut self.claims.rows[id];
+            row.holders.clear();
+            row.nominees.clear();
             self.nodes.hold_alone(&mut self.claims, id, Sign::Plus);
         }
     }

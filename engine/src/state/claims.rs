@@ -21,20 +21,43 @@ use crate::{
         slices::{CounterRow, SliceRow},
     },
     told::{
-        claim::{Allocation, Ask, Claim, DeviceClass, SliceDevice, Unselected, charged_milli},
+        claim::{
+            Allocation, Ask, Claim, DeviceClass, OwnDevices, SliceDevice, Unselected, charged_milli,
+        },
         pod::{Place, Reserved},
     },
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// No claim with more requests and constraints is among what makes pods alike: these are compared for each pod.
+const COMPARED_MAX: usize = 64;
+
+/// Requests of pods through a claim: of those that have a place, and of those that wait for one.
+#[derive(Clone, PartialEq, Debug)]
+struct Asks([Ask; 2]);
 
 /// Facts and counts of a claim.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct ClaimRow {
     pub(crate) facts: Option<Box<Claim>>,
+    /// Requests of its pods through it. Derived.
+    asks: Option<Box<Asks>>,
     /// The pods that name it.
     pub(crate) pods: BTreeSet<PodId>,
-    /// Number of them that have a place and hold its devices there. Derived.
-    pub(crate) holders: u32,
+    /// Those of them that have a place and hold its devices. Derived.
+    pub(crate) holders: BTreeSet<PodId>,
+    /// Those of them that are to have a place with its devices once others have left. Derived.
+    pub(crate) nominees: BTreeSet<PodId>,
+}
+
+impl ClaimRow {
+    /// The pods that have its devices, or are to have them, by id.
+    pub(crate) fn users(&self) -> impl Iterator<Item = PodId> {
+        self.holders.union(&self.nominees).copied()
+    }
 }
 
 /// Claims and device classes.
@@ -74,7 +97,8 @@ impl Claims {
     pub(crate) fn consumers(&self, claim: ClaimId) -> u32 {
         let Some(row) = self.rows.get(claim) else { return 0 };
         let facts = row.facts.as_deref().filter(|facts| !facts.volume);
-        facts.map_or(0, |facts| facts.consumers.max(row.holders))
+        let holders = u32::try_from(row.holders.len()).unwrap_or(u32::MAX);
+        facts.map_or(0, |facts| facts.consumers.max(holders))
     }
 
     /// Gives the reason why a class has no devices for claims; none where it has some, or does not exist.
@@ -89,7 +113,8 @@ impl Claims {
 
     /// Tells whether a claim was given devices and none of its pods has a place.
     pub(crate) fn is_alone(&self, claim: ClaimId) -> bool {
-        self.rows.get(claim).is_some_and(|row| row.holders == 0) && self.allocation(claim).is_some()
+        self.rows.get(claim).is_some_and(|row| row.holders.is_empty())
+            && self.allocation(claim).is_some()
     }
 
     /// Claims whose devices are bound to a node.
@@ -100,8 +125,12 @@ impl Claims {
 
     /// Lists what a pod asks for through its claims, in whatever order it names them: pods that ask for the same are alike.
     pub(crate) fn asks(&self, claims: &[ClaimId], phase: Phase) -> Vec<Ask> {
-        let asks = claims.iter().map(|claim| ask(*claim, self.facts(*claim), waits(phase)));
-        let mut asks: Vec<Ask> = asks.collect();
+        let waits = usize::from(waits(phase));
+        let ask = |claim: &ClaimId| match self.rows.get(*claim).and_then(|row| row.asks.as_ref()) {
+            Some(asks) => asks.0[waits].clone(),
+            None => Ask::Named(*claim, 0),
+        };
+        let mut asks: Vec<Ask> = claims.iter().map(ask).collect();
         asks.sort_unstable();
         asks
     }
@@ -112,19 +141,24 @@ fn waits(phase: Phase) -> bool {
     matches!(phase, Phase::Pending | Phase::Gated)
 }
 
-/// The part of what a pod asks for that comes with a claim; `waits` where the pod has no place.
-fn ask(claim: ClaimId, facts: Option<&Claim>, waits: bool) -> Ask {
-    match facts {
-        Some(facts) if facts.own && !(waits && facts.allocation.is_some()) => {
-            let requests = facts.requests.iter().filter(|_| !facts.synthetic);
-            Ask::Own(requests.copied().collect(), facts.matches.clone(), facts.unsupported)
+impl Asks {
+    /// The parts of what pods ask for that come with a claim.
+    fn of(claim: ClaimId, facts: &Claim) -> Self {
+        let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
+        let named = Ask::Named(claim, milli);
+        if !is_compared(facts) {
+            return Self([named.clone(), named]);
         }
-        Some(facts) => {
-            let milli = if facts.synthetic { 0 } else { charged_milli(&facts.requests) };
-            Ask::Named(claim, milli)
-        }
-        None => Ask::Named(claim, 0),
+        let requests = facts.requests.iter().filter(|_| !facts.synthetic).copied().collect();
+        let (matches, unsupported) = (facts.matches.clone(), facts.unsupported);
+        let own = Ask::Own(Arc::new(OwnDevices { requests, matches, unsupported }));
+        Self([own.clone(), if facts.allocation.is_some() { named } else { own }])
     }
+}
+
+/// Tells whether pods that ask for the same through claims like this one are alike.
+pub(crate) fn is_compared(facts: &Claim) -> bool {
+    facts.own && facts.requests.len() + facts.matches.len() <= COMPARED_MAX
 }
 
 impl State {
@@ -138,7 +172,8 @@ impl State {
         if row.facts == claim {
             return;
         }
-        let mut change = AskChange::new(id, row.facts.as_deref(), claim.as_deref());
+        let asks = claim.as_deref().map(|claim| Box::new(Asks::of(id, claim)));
+        let mut change = AskChange::new(id, row.asks.as_deref(), asks.as_deref());
         let all = &self.pods;
         let is_unmoved = |pod: &PodId| {
             let status = &all.status[*pod];
@@ -155,7 +190,8 @@ impl State {
         if let Some(node) = node(&self.claims) {
             self.claims.by_node.remove(&(node, id));
         }
-        self.claims.rows[id].facts = claim;
+        let row = &mut self.claims.rows[id];
+        (row.facts, row.asks) = (claim, asks);
         if let Some(node) = node(&self.claims) {
             self.claims.by_node.insert((node, id));
         }
@@ -290,8 +326,8 @@ impl State {
     /// Takes in what resource slices publish for a node; what they no longer publish is gone.
     ///
     /// # Cost
-    /// In the number of the node's devices and pods, and of claims bound to it; in that of the devices alone where only what
-    /// selects them has changed.
+    /// In the number of the node's devices and pods, and of claims bound to it and pods that have those; in that of the devices
+    /// alone where only what selects them has changed.
     pub(crate) fn slices_told(&mut self, id: NodeId, devices: Vec<SliceDevice>) {
         let rows = self.nodes.slices.slot(id);
         if rows.iter().map(|row| &row.facts).eq(devices.iter()) {
@@ -310,7 +346,9 @@ impl State {
             return;
         }
         let claims = self.claims.on(id);
-        let pods = self.nodes.pods.slot(id).clone();
+        let mut pods: BTreeSet<PodId> = self.nodes.pods.slot(id).iter().copied().collect();
+        // Pods may have been put on other nodes than their claims.
+        pods.extend(claims.iter().flat_map(|claim| self.claims.rows[*claim].users()));
         for pod in &pods {
             self.give(*pod);
         }

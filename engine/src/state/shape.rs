@@ -98,9 +98,10 @@ impl ShapeRow {
         let (mut own_milli, mut named_milli, mut either_milli) = (0, 0, 0);
         for ask in asks {
             match ask {
-                Ask::Own(requests, ..) => {
-                    own_milli += certain_milli(requests);
-                    either_milli += charged_milli(requests) - certain_milli(requests);
+                Ask::Own(own) => {
+                    let certain = certain_milli(&own.requests);
+                    own_milli += certain;
+                    either_milli += charged_milli(&own.requests) - certain;
                 }
                 Ask::Named(_, milli) => named_milli += milli,
             }
@@ -159,7 +160,7 @@ impl ShapeRow {
     /// GPUs that all its claims ask for, those that stand in for extended resources included, in milli-devices.
     pub(crate) fn claims_milli(&self) -> i64 {
         let milli = |ask: &Ask| match ask {
-            Ask::Own(requests, ..) => charged_milli(requests),
+            Ask::Own(own) => charged_milli(&own.requests),
             Ask::Named(_, milli) => *milli,
         };
         self.asks.iter().map(milli).sum::<i64>() + self.backed_milli

@@ -6,6 +6,8 @@
 //! docs/behaviour.md 13.1, and KEP-4381 (structured parameters) for what a claim may ask for; KEP-4815 for devices that
 //! share counters, KEP-5075 for capacity that claims share, KEP-5018 for access that takes nothing.
 
+use std::sync::Arc;
+
 use crate::{
     base::{
         ids::{ClaimId, CounterId, DeviceClassId, NodeId, QueueId, SliceDeviceId, Symbol},
@@ -13,6 +15,15 @@ use crate::{
     },
     told::requirement::Requirement,
 };
+
+/// The most devices that a claim may be given. Source: the API's `AllocationResultsMaxSize`.
+pub const CLAIM_DEVICES_MAX: u32 = 32;
+
+/// No claim is charged more GPUs, in milli-devices: one that asks for more is given none.
+const CLAIM_MILLI_MAX: i64 = CLAIM_DEVICES_MAX as i64 * GPU_MILLI;
+
+/// The most requests and constraints that the claims of one pod may have together while devices are looked for.
+pub const POD_REQUESTS_MAX: usize = 512;
 
 /// The facts of a resource claim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -80,6 +91,7 @@ pub enum Unsupported {
 
 /// One request of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct DeviceRequest {
     /// The selection.
     pub class: DeviceClassId,
@@ -87,8 +99,10 @@ pub struct DeviceRequest {
     pub count: DeviceCount,
     /// True if it stands in for the entry before it: they are alternatives, the best first.
     pub instead: bool,
-    /// True if the class is one of GPUs, by its name: such requests count as GPUs of queues.
+    /// True if the class is one of GPUs: such requests count as GPUs of queues.
     pub gpu: bool,
+    /// True if there are other devices in that class too: it may be given those, and takes no GPU for certain.
+    pub mixed: bool,
     /// True if it is for access to devices whoever has them (`adminAccess`): they are nobody's for it.
     pub admin: bool,
 }
@@ -112,14 +126,29 @@ pub enum DeviceCount {
 /// docs/behaviour.md 13.1, K49.
 pub(crate) fn charged_milli(requests: &[DeviceRequest]) -> i64 {
     let most = |one: &[DeviceRequest]| one.iter().map(DeviceRequest::most_milli).max().unwrap_or(0);
-    requests.chunk_by(|_, next| next.instead).map(most).sum()
+    requests.chunk_by(|_, next| next.instead).map(most).sum::<i64>().min(CLAIM_MILLI_MAX)
 }
 
-/// Gives what the requests of a claim take for certain, in milli-devices: nothing for alternatives, and one device where
-/// all of a node are asked for.
+/// Gives what the requests of a claim take for certain, in milli-devices: nothing for alternatives and for classes with other
+/// devices beside GPUs, and one device where all of a node are asked for.
 pub(crate) fn certain_milli(requests: &[DeviceRequest]) -> i64 {
     let alone = requests.chunk_by(|_, next| next.instead).filter(|one| one.len() == 1);
-    alone.flatten().map(DeviceRequest::least_milli).sum()
+    alone
+        .flatten()
+        .filter(|one| !one.mixed)
+        .map(DeviceRequest::least_milli)
+        .sum::<i64>()
+        .min(CLAIM_MILLI_MAX)
+}
+
+/// Counts the devices that a claim cannot do without, whatever they are: of alternatives those of the least.
+pub(crate) fn least_devices(requests: &[DeviceRequest]) -> u64 {
+    let count = |one: &DeviceRequest| match one.count {
+        DeviceCount::Exactly(count) => u64::from(count),
+        DeviceCount::All { .. } => 1,
+    };
+    let least = |one: &[DeviceRequest]| one.iter().map(count).min().unwrap_or(0);
+    requests.chunk_by(|_, next| next.instead).map(least).sum()
 }
 
 impl DeviceRequest {
@@ -265,6 +294,10 @@ pub enum ClaimProblem {
     Unselected(Unselected),
     /// The claims of the pod are bound to different nodes.
     Apart,
+    /// It asks for more than [`CLAIM_DEVICES_MAX`] devices.
+    TooManyDevices,
+    /// With it, the claims of the pod have more than [`POD_REQUESTS_MAX`] requests and constraints.
+    TooManyRequests,
     /// Its requests and constraints go together in more ways than are tried: more than
     /// [`NODE_LOOKS_MAX`](crate::NODE_LOOKS_MAX) looks at devices on a node, or
     /// [`DEVICE_LOOKS_MAX`](crate::DEVICE_LOOKS_MAX) in all, found none and showed of none that there are none.
@@ -274,10 +307,19 @@ pub enum ClaimProblem {
 /// Request of a pod through one claim: a part of its shape.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Ask {
-    /// Devices of its own, and what keeps it from getting any.
-    Own(Vec<DeviceRequest>, Vec<DeviceMatch>, Option<Unsupported>),
+    /// Devices of its own.
+    Own(Arc<OwnDevices>),
     /// The devices of this claim, of so many thousandths of GPUs, whoever else has them.
     Named(ClaimId, i64),
+}
+
+/// Request of a pod through a claim that it has to itself. All pods that name the claim have the same one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct OwnDevices {
+    pub(crate) requests: Vec<DeviceRequest>,
+    pub(crate) matches: Vec<DeviceMatch>,
+    /// The part that keeps it from getting any.
+    pub(crate) unsupported: Option<Unsupported>,
 }
 
 impl Shares {

@@ -222,7 +222,14 @@ fn claim() -> impl Strategy<Value = Delta> {
             // Every third claim looks at devices whoever has them.
             let admin = id % 3 == 2;
             let claim = Claim {
-                requests: vec![DeviceRequest { class, count, instead: false, gpu, admin }],
+                requests: vec![DeviceRequest {
+                    class,
+                    count,
+                    instead: false,
+                    gpu,
+                    mixed: id % 4 == 3,
+                    admin,
+                }],
                 own: id % 2 == 1,
                 leaves: id % 3 == 1,
                 queue: Some(QueueId::new(queue)),

@@ -215,6 +215,15 @@ pub(super) fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
             kai_engine::NODE_LOOKS_MAX,
             kai_engine::DEVICE_LOOKS_MAX
         ),
+        ClaimProblem::TooManyDevices => format!(
+            "resource claim {claim} asks for more than the {} devices that a claim may be given: ask for them in several claims",
+            kai_engine::CLAIM_DEVICES_MAX
+        ),
+        ClaimProblem::TooManyRequests => format!(
+            "the resource claims of the pod up to {claim} have more than {} requests, alternatives and constraints in all: ask \
+             for like devices in one request with a count",
+            kai_engine::POD_REQUESTS_MAX
+        ),
         ClaimProblem::Apart => {
             format!("resource claim {claim} is bound to another node than another claim")
         }

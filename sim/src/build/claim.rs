@@ -262,7 +262,7 @@ fn requests(world: &mut World, key: &str, text: &str) -> Result<Claim> {
             "all" => DeviceCount::All { most: most(world, class) },
             count => DeviceCount::Exactly(count.parse().map_err(|_| wrong())?),
         };
-        Ok(DeviceRequest { class, count, instead: at > 0, gpu, admin })
+        Ok(DeviceRequest { class, count, instead: at > 0, gpu, mixed: false, admin })
     };
     let alternatives = requests.split('+').flat_map(|text| text.split('|').enumerate());
     let requests = alternatives.map(&mut request).collect::<Result<Vec<_>>>()?;

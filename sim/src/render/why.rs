@@ -181,6 +181,8 @@ fn claim_problem(problem: ClaimProblem, claim: &str) -> String {
             "brings its namespace beyond the volumes that it may ask for"
         }
         ClaimProblem::GivenUp => "can be met in more ways than are tried",
+        ClaimProblem::TooManyDevices => "asks for more devices than a claim may be given",
+        ClaimProblem::TooManyRequests => "has more requests than those of one pod may have",
         ClaimProblem::Apart => "is bound to another node than another claim",
     };
     format!("claim {claim} {what}")

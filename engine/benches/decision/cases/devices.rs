@@ -45,7 +45,8 @@ fn claims(size: u32) -> Case {
     let count = size * 5;
     for row in 0..count {
         let count = DeviceCount::Exactly(1);
-        let request = DeviceRequest { class, count, instead: false, gpu: true, admin: false };
+        let request =
+            DeviceRequest { class, count, instead: false, gpu: true, mixed: false, admin: false };
         let claim = Claim { requests: vec![request], own: true, ..Claim::default() };
         world.news.push(Delta::Claim(ClaimId::new(row), Box::new(claim)));
     }

@@ -53,6 +53,11 @@ impl Needs {
         Ok(needs)
     }
 
+    /// The looks that working them out took.
+    fn looks(&self) -> usize {
+        (self.given.len() + self.wants.len() + self.alikes.len()) / 4
+    }
+
     /// Devices for the wants, and whether they can be had now; none where they cannot be had together.
     fn choose(
         &self,
@@ -89,6 +94,7 @@ pub(crate) fn reservation(
     looks: &mut Looks,
 ) -> Result<(Option<Box<Reserved>>, When), Misfit> {
     let mut needs = Needs::of(state, shape, node, pod_claims)?;
+    looks.note(needs.looks());
     let mut room = if needs.later { When::Later } else { When::Now };
     if !needs.wants.is_empty() {
         let (chosen, at) = needs.choose(state, node, looks).ok_or(Misfit::Devices)?;

@@ -1,14 +1,16 @@
 //! Picks devices of a node for requests: a search with backtracking over few devices, within a budget.
 
+use std::collections::BTreeMap;
+
 use crate::{
-    base::ids::Symbol,
+    base::ids::{ClaimId, Symbol},
     fit::devices::{
         offer::{Offer, Pick},
         prospects::Prospects,
         want::{Alike, Want, takes},
     },
     state::{looks::Looks, slices::SliceRow},
-    told::claim::{Claimed, DeviceCount},
+    told::claim::{CLAIM_DEVICES_MAX, Claimed, DeviceCount},
 };
 
 /// Finds devices for all wants, the first in the order of the node that do; none where there are none, or where the looks ran
@@ -93,7 +95,7 @@ impl DeviceSearch<'_> {
     }
 
     fn attempt(&mut self, wants: &[Want]) -> Option<Vec<Claimed>> {
-        let slots = slots(self.offer, wants)?;
+        let slots = slots(self.offer, wants, self.looks)?;
         // Whom a condition covers is asked once for each pair.
         if !self.looks.descend(wants.len() * self.alikes.len() / 8) {
             return None;
@@ -113,30 +115,55 @@ impl DeviceSearch<'_> {
     }
 }
 
-/// One entry a device to find: the want it is for. None where there are too few devices.
-fn slots(offer: Offer<'_>, wants: &[Want]) -> Option<Vec<usize>> {
-    let mut slots = Vec::new();
+/// One entry a device to find: the want it is for. None where there are too few devices, a claim would get more than one may
+/// have, or the looks ran out.
+fn slots(offer: Offer<'_>, wants: &[Want], looks: &mut Looks) -> Option<Vec<usize>> {
+    let mut slots = Slots::default();
     // Those that leave no choice come first.
     for (at, want) in wants.iter().enumerate() {
         if matches!(want.count, DeviceCount::All { .. }) {
-            let all = offer.iter().filter(|row| row.is_of(want.class)).count();
-            if all == 0 {
+            if !looks.descend(offer.len()) {
                 return None;
             }
-            slots.extend(std::iter::repeat_n(at, all));
+            let all = offer.iter().filter(|row| row.is_of(want.class)).count();
+            if all == 0 || !slots.add(at, want, all) {
+                return None;
+            }
         }
     }
     for (at, want) in wants.iter().enumerate() {
         if let DeviceCount::Exactly(count) = want.count {
             let count = usize::try_from(count).ok()?;
             let most = offer.len();
-            if count > most || (count + slots.len() > most && offer.is_exclusive(wants)) {
+            if count > most || (count + slots.of.len() > most && offer.is_exclusive(wants)) {
                 return None;
             }
-            slots.extend(std::iter::repeat_n(at, count));
+            if !slots.add(at, want, count) {
+                return None;
+            }
         }
     }
-    Some(slots)
+    Some(slots.of)
+}
+
+/// Wants of the devices to find, one entry a device, and how many there are for each claim.
+#[derive(Default)]
+struct Slots {
+    of: Vec<usize>,
+    counts: BTreeMap<Option<ClaimId>, usize>,
+}
+
+impl Slots {
+    /// Adds devices for a want; says whether its claim may have as many.
+    fn add(&mut self, at: usize, want: &Want, count: usize) -> bool {
+        let sum = self.counts.entry(want.claim).or_default();
+        *sum += count;
+        let may = *sum <= CLAIM_DEVICES_MAX as usize;
+        if may {
+            self.of.extend(std::iter::repeat_n(at, count));
+        }
+        may
+    }
 }
 
 /// One attempt, with one of the alternatives of each want.

@@ -4,7 +4,7 @@ use crate::{
     base::ids::{ClaimId, PodId},
     decided::plan::Misfit,
     state::{State, rows::GroupRow},
-    told::claim::ClaimProblem,
+    told::claim::{CLAIM_DEVICES_MAX, ClaimProblem, least_devices},
 };
 
 /// The most consumers that a claim may have. Source: the API's `ResourceClaimReservedForMaxSize`.
@@ -36,6 +36,9 @@ pub(crate) fn admits_claim(state: &State, pod: PodId, claim: ClaimId) -> Result<
     }
     if let Some(what) = facts.unsupported {
         return refused(ClaimProblem::Unsupported(what));
+    }
+    if least_devices(&facts.requests) > u64::from(CLAIM_DEVICES_MAX) {
+        return refused(ClaimProblem::TooManyDevices);
     }
     if facts.requests.iter().any(|request| !state.claims().has_class(request.class)) {
         return refused(ClaimProblem::NoClass);

@@ -7,8 +7,8 @@ use crate::{
     },
     decided::plan::Misfit,
     fit::devices::pre_filter,
-    state::{State, rows::Phase},
-    told::claim::{ClaimProblem, certain_milli},
+    state::{State, claims::is_compared, rows::Phase},
+    told::claim::{ClaimProblem, POD_REQUESTS_MAX, certain_milli},
 };
 
 /// State of a claim.
@@ -50,10 +50,11 @@ impl PodClaims {
 /// Finds out where the claims of a pod stand, or why it may go nowhere.
 ///
 /// # Cost
-/// In the number of pods that have one of the claims.
+/// In the number of claims, and of pods that have one that all leave.
 pub(crate) fn pod_claims(state: &State, pod: PodId) -> Result<PodClaims, Misfit> {
     let facts = &state.pods()[pod];
     let mut pod_claims = PodClaims::default();
+    let mut requests = 0;
     for claim in &facts.claims {
         pre_filter::admits_claim(state, pod, *claim)?;
         let standing = standing(state, pod, *claim);
@@ -61,10 +62,16 @@ pub(crate) fn pod_claims(state: &State, pod: PodId) -> Result<PodClaims, Misfit>
             ClaimState::Bound { node, .. } => node,
             ClaimState::Leaving { .. } | ClaimState::Free => None,
         };
-        if standing == ClaimState::Free
-            && let Some(facts) = state.claims().facts(*claim).filter(|facts| !facts.own)
+        if !matches!(standing, ClaimState::Bound { .. })
+            && let Some(facts) = state.claims().facts(*claim)
         {
-            pod_claims.more_milli += certain_milli(&facts.requests);
+            requests += facts.requests.len() + facts.matches.len();
+            if requests > POD_REQUESTS_MAX {
+                return Err(Misfit::Claim(*claim, ClaimProblem::TooManyRequests));
+            }
+            if standing == ClaimState::Free && !is_compared(facts) {
+                pod_claims.more_milli += certain_milli(&facts.requests);
+            }
         }
         if let Some(node) = bound {
             if pod_claims.node.is_some_and(|other| other != node) {
@@ -96,22 +103,21 @@ fn standing(state: &State, pod: PodId, claim: ClaimId) -> ClaimState {
         return ClaimState::Free;
     }
     let mut leaving = None;
-    for other in row.pods.iter().copied() {
+    for other in row.users() {
         let status = &state.pods().status[other];
-        let has = |place: &&crate::Place| {
-            let reserved = place.reserved.as_deref();
-            reserved.is_some_and(|reserved| reserved.holds(claim))
-        };
-        if let Some(place) = status.nominee.as_ref().filter(has) {
+        let nominee = status.nominee.as_ref().filter(|_| row.nominees.contains(&other));
+        if let Some(place) = nominee {
             let (node, holder) = (bound_by(state, claim, place), Some(other));
             return ClaimState::Bound { node, holder, later: true };
         }
-        let Some(place) = status.place.as_ref().filter(has) else { continue };
+        let place = status.place.as_ref().filter(|_| row.holders.contains(&other));
+        let Some(place) = place else { continue };
         if status.phase.is_active() {
             let (node, holder) = (bound_by(state, claim, place), Some(other));
             return ClaimState::Bound { node, holder, later: false };
         }
-        leaving = leaving.or(Some(ClaimState::Leaving { node: place.node, holder: other }));
+        let node = state.claims().node_of(Some(claim), place.node);
+        leaving = leaving.or(Some(ClaimState::Leaving { node, holder: other }));
     }
     let given = || {
         let node = facts.allocation.as_ref()?.node;

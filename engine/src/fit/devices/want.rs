@@ -41,7 +41,7 @@ pub(super) fn takes(want: &Want, row: &SliceRow) -> bool {
 impl Want {
     /// Makes the want of a request of a claim, at this position.
     pub(crate) fn of(claim: ClaimId, request: u16, ask: &DeviceRequest) -> Self {
-        let DeviceRequest { class, count, instead, admin, gpu: _ } = *ask;
+        let DeviceRequest { class, count, instead, admin, gpu: _, mixed: _ } = *ask;
         Self { claim: Some(claim), request, class, count, instead, admin }
     }
 

@@ -3,11 +3,11 @@
 
 use std::{collections::BTreeMap, iter::repeat_n};
 
-use super::{ask, waits};
+use super::{Asks, waits};
 use crate::{
     base::ids::{ClaimId, PodId, ShapeId},
     state::State,
-    told::claim::{Ask, Claim},
+    told::claim::Ask,
 };
 
 /// A claim that changes.
@@ -24,8 +24,9 @@ pub(super) struct AskChange {
 }
 
 impl AskChange {
-    pub(super) fn new(claim: ClaimId, before: Option<&Claim>, now: Option<&Claim>) -> Self {
-        let asks = |facts: Option<&Claim>| [false, true].map(|waits| ask(claim, facts, waits));
+    pub(super) fn new(claim: ClaimId, before: Option<&Asks>, now: Option<&Asks>) -> Self {
+        let none = || [Ask::Named(claim, 0), Ask::Named(claim, 0)];
+        let asks = |asks: Option<&Asks>| asks.map_or_else(none, |asks| asks.0.clone());
         Self { claim, before: asks(before), now: asks(now), shapes: BTreeMap::new() }
     }
 

@@ -17,10 +17,20 @@ use crate::{
         rows::Nodes,
         slices::SliceRow,
     },
-    told::{claim::Claimed, numa::ZoneAmount, pod::Reserved},
+    told::{
+        claim::Claimed,
+        numa::ZoneAmount,
+        pod::{Place, Reserved},
+    },
 };
 
 impl Claims {
+    /// The node on which the devices of a claim are that a pod on this node has: where it was given them, if it was bound to one.
+    pub(crate) fn node_of(&self, claim: Option<ClaimId>, placed: NodeId) -> NodeId {
+        let given = claim.and_then(|claim| self.allocation(claim));
+        given.and_then(|given| given.node).unwrap_or(placed)
+    }
+
     /// Tells whether a device is held for access that takes nothing.
     fn is_admin(&self, claimed: &Claimed) -> bool {
         let facts = claimed.claim.and_then(|claim| self.facts(claim));
@@ -30,32 +40,41 @@ impl Claims {
 }
 
 impl Nodes {
-    /// Adds what a pod holds of devices and zones.
+    /// Adds what a pod holds of devices and zones at a place, or would hold there. Devices of a claim are held where the claim
+    /// is, also by a pod that was put on another node.
     pub(crate) fn reserve(
         &mut self,
         claims: &mut Claims,
-        node: NodeId,
-        reserved: &Reserved,
+        pod: PodId,
+        place: &Place,
         entry: Booking,
     ) {
-        let mut last = None;
-        for claimed in &reserved.claims {
-            if let Some(claim) = claimed.claim.filter(|claim| last != Some(*claim)) {
-                last = Some(claim);
-                self.count_holder(claims, claim, entry);
+        let Some(reserved) = place.reserved.as_deref() else { return };
+        for of_one in reserved.claims.chunk_by(|one, next| one.claim == next.claim) {
+            let claim = of_one.first().and_then(|claimed| claimed.claim);
+            let node = claims.node_of(claim, place.node);
+            if let Some(claim) = claim {
+                self.note_holder(claims, claim, pod, entry);
             }
-            self.hold_device(claims, Some(node), claimed, entry);
+            for claimed in of_one {
+                self.hold_device(claims, Some(node), claimed, entry);
+            }
+            if node != place.node {
+                self.reindex(node);
+            }
         }
-        self.hold_zones(node, &reserved.zones, entry);
+        self.hold_zones(place.node, &reserved.zones, entry);
     }
 
-    /// Notes that a pod of a claim has a place: the claim does not hold its devices itself then.
-    fn count_holder(&mut self, claims: &mut Claims, claim: ClaimId, entry: Booking) {
+    /// Notes that a pod of a claim has a place, or will have one. With a pod that has one the claim does not hold its devices
+    /// itself.
+    fn note_holder(&mut self, claims: &mut Claims, claim: ClaimId, pod: PodId, entry: Booking) {
+        let row = claims.rows.slot(claim);
         if entry.hold == HoldKind::Nominated {
-            return;
+            return entry.sign.enter(&mut row.nominees, pod);
         }
         let was = claims.is_alone(claim);
-        entry.sign.count(&mut claims.rows.slot(claim).holders);
+        entry.sign.enter(&mut claims.rows.slot(claim).holders, pod);
         if was != claims.is_alone(claim) {
             let sign = if was { Sign::Minus } else { Sign::Plus };
             self.hold_alone(claims, claim, sign);
@@ -188,6 +207,7 @@ impl State {
 
     /// Tells whether a device is kept for others in such a way that who has it now cannot stay.
     pub(crate) fn is_device_nominated(&self, node: NodeId, claimed: &Claimed) -> bool {
+        let node = self.claims.node_of(claimed.claim, node);
         let rows = self.nodes.slices.get(node).map_or(&[][..], Vec::as_slice);
         let own = rows.iter().find(|row| row.facts.id == claimed.device);
         let row = own.or_else(|| self.claims.reaches.device(claimed.device));

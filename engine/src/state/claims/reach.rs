@@ -247,7 +247,7 @@ impl State {
             {
                 claims.push(claim);
             }
-            pods.extend(row.pods.iter().copied().filter(|pod| {
+            pods.extend(row.users().filter(|pod| {
                 let state = &self.pods.status[*pod];
                 let places = [&state.place, &state.nominee].into_iter().flatten();
                 places.filter_map(|place| place.reserved.as_deref()).any(is_held)

@@ -1,6 +1,6 @@
 //! Claims of pods: which they are, who refers to them, and who holds what they were given.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use kai_engine::{ClaimId, Pod};
 
@@ -39,6 +39,9 @@ pub(super) fn of(context: &mut Context, wire: &Wire<'_>) -> Vec<ClaimId> {
     if let Some(name) = extended.and_then(|status| status.resource_claim_name.as_ref()) {
         claims.push(context.names.claim(namespace, name));
     }
+    // A pod has a claim once, however often it names it.
+    let mut seen = BTreeSet::new();
+    claims.retain(|claim| seen.insert(*claim));
     claims
 }
 

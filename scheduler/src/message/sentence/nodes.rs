@@ -225,6 +225,8 @@ fn of_claim(problem: ClaimProblem, claim: &str) -> Reason {
     match problem {
         ClaimProblem::Unsupported(_)
         | ClaimProblem::Unselected(Unselected::Broken | Unselected::Costly)
+        | ClaimProblem::TooManyDevices
+        | ClaimProblem::TooManyRequests
         | ClaimProblem::OtherQueue => reason.never(),
         ClaimProblem::NotServed
         | ClaimProblem::NotFound

@@ -64,6 +64,7 @@ fn tell_claim(world: &mut World, dra: &case::Dra, claim: &case::Claim) {
             count: DeviceCount::Exactly(u32::try_from(claim.count).unwrap_or(u32::MAX)),
             instead: false,
             gpu: is_gpu(&claim.device_class),
+            mixed: false,
             admin: false,
         }],
         queue: claim.labels.get(QUEUE).map(|queue| world.names.queue(queue)),

@@ -14,7 +14,9 @@ const CAPACITY: Symbol = Symbol::new(9);
 /// The first devices that do, of all ways to choose them.
 fn first_of_all(offer: Offer<'_>, wants: &[Want], alikes: &[Alike]) -> Option<Vec<Claimed>> {
     let Some(at) = wants.iter().position(|want| want.instead) else {
-        let slots = slots(offer, wants)?;
+        let mut looks = Looks::default();
+        looks.begin();
+        let slots = slots(offer, wants, &mut looks)?;
         let mut picked = Vec::new();
         let all = Everything { offer, wants, alikes, slots };
         return all.fill(&mut picked).then(|| {

@@ -199,7 +199,7 @@ impl Needs {
         let alike = self.counted.asking.enter(namespace_of(key), wish);
         self.counted.due.extend(alike);
         let count = DeviceCount::Exactly(1);
-        DeviceRequest { class, count, instead: false, gpu: false, admin: false }
+        DeviceRequest { class, count, instead: false, gpu: false, mixed: false, admin: false }
     }
 
     /// One claim less asks for what it was told to; what nobody asks for any more comes back.
