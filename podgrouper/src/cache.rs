@@ -145,7 +145,12 @@ fn is_unwatched(gvk: &Gvk) -> bool {
 
 /// Kinds whose rule reads the status.
 fn has_status_rule(gvk: &Gvk) -> bool {
-    gvk.group == "ray.io" && matches!(gvk.kind.as_str(), "RayJob" | "RayService")
+    match gvk.kind.as_str() {
+        "RayJob" | "RayService" => gvk.group == "ray.io",
+        // It tells which devices it was given.
+        "ResourceClaim" => gvk.group == "resource.k8s.io",
+        _ => false,
+    }
 }
 
 impl Cache {

@@ -16,6 +16,9 @@ use crate::walk::is_unserved;
 /// Versions of the claims' API, the newest first.
 const CLAIM_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
 
+/// The most devices that a claim may be given. Source: the API's `AllocationResultsMaxSize`.
+const DEVICES_MAX: i64 = 32;
+
 /// Claims that may still be asked for.
 #[derive(Debug)]
 pub(crate) struct Reads {
@@ -91,7 +94,7 @@ impl Devices {
         for name in &usage.claims {
             let Some(claim) = self.claim(namespace, name, reads).await? else { return Ok(None) };
             let Some(claim) = claim else { continue };
-            devices.add(&claim_devices(&claim.value()["spec"]["devices"]));
+            devices.add(&claim_devices(claim.value()));
         }
         Ok(Some(devices))
     }
@@ -131,22 +134,46 @@ impl Devices {
     }
 }
 
-/// Devices of a claim by class; only classes of GPUs count. Who looks after devices whoever has them (`adminAccess`) has none
-/// itself, as the scheduler has it.
-fn claim_devices(devices: &Value) -> Totals {
+/// Devices of a claim by class; only classes of GPUs count, and of others the GPUs that it was given, by their driver. Who looks
+/// after devices whoever has them (`adminAccess`) has none itself, as the scheduler has it.
+fn claim_devices(claim: &Value) -> Totals {
     let mut totals = Totals::default();
-    for request in devices["requests"].as_array().map_or(&[][..], Vec::as_slice) {
+    let mut left = DEVICES_MAX;
+    let mut add = |name: &str, count: i64| {
+        let count = count.clamp(0, left);
+        left -= count;
+        totals.add_one(name, Quantity::from_value(count));
+    };
+    for request in list(&claim["spec"]["devices"]["requests"]) {
         let exact = if request["exactly"].is_object() { &request["exactly"] } else { request };
         let exact = exact["firstAvailable"].get(0).unwrap_or(exact);
         let Some(class) = exact["deviceClassName"].as_str() else { continue };
-        if !class.to_ascii_lowercase().contains("gpu") || exact["adminAccess"] == true {
+        if exact["adminAccess"] == true {
             continue;
         }
-        let count =
-            if exact["allocationMode"] == "All" { 1 } else { exact["count"].as_i64().unwrap_or(1) };
-        totals.add_one(class, Quantity::from_value(count));
+        if is_gpu(class) {
+            let is_all = exact["allocationMode"] == "All";
+            add(class, if is_all { 1 } else { exact["count"].as_i64().unwrap_or(1) });
+            continue;
+        }
+        for given in list(&claim["status"]["allocation"]["devices"]["results"]) {
+            let of = given["request"].as_str().unwrap_or_default().split('/').next();
+            let driver = given["driver"].as_str().filter(|driver| is_gpu(driver));
+            if let Some(driver) = driver.filter(|_| of == request["name"].as_str()) {
+                add(driver, 1);
+            }
+        }
     }
     totals
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[][..], Vec::as_slice)
+}
+
+/// Tells whether this is the name of a GPU class or driver. Source: docs/behaviour.md 13.1.
+fn is_gpu(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("gpu")
 }
 
 #[cfg(test)]
@@ -158,7 +185,7 @@ mod tests {
     #[test]
     fn a_claim_is_as_many_devices_of_a_class_as_it_asks_for_first() {
         let class = "gpu.example.com";
-        let devices = json!({"requests": [
+        let claim = json!({"spec": {"devices": {"requests": [
             {"name": "some", "exactly": {"deviceClassName": class, "count": 3}},
             {"name": "one", "exactly": {"deviceClassName": class}},
             {"name": "all", "exactly": {"deviceClassName": class, "allocationMode": "All"}},
@@ -170,7 +197,31 @@ mod tests {
             {"name": "flat", "deviceClassName": class, "count": 4},
             {"name": "monitor", "exactly": {"deviceClassName": class, "count": 8, "adminAccess": true}},
             {"name": "other", "exactly": {"deviceClassName": "nic.example.com", "count": 8}},
-        ]});
-        assert_eq!(claim_devices(&devices).to_value(), json!({class: "9", "GPU-80": "2"}));
+        ]}}});
+        assert_eq!(claim_devices(&claim).to_value(), json!({class: "9", "GPU-80": "2"}));
+    }
+
+    #[test]
+    fn a_claim_has_the_gpus_that_it_was_given() {
+        let request = |name: &str, admin: bool| json!({"name": name, "exactly": {"deviceClassName": "mig.example.com", "adminAccess": admin}});
+        let given = |request: &str, driver: &str| json!({"request": request, "driver": driver, "device": "0"});
+        let results = [
+            given("part/large", "gpu.example.com"),
+            given("part", "gpu.example.com"),
+            given("part", "nic.example.com"),
+            given("watch", "gpu.example.com"),
+        ];
+        let claim = json!({
+            "spec": {"devices": {"requests": [request("part", false), request("watch", true)]}},
+            "status": {"allocation": {"devices": {"results": results}}},
+        });
+        assert_eq!(claim_devices(&claim).to_value(), json!({"gpu.example.com": "2"}));
+    }
+
+    #[test]
+    fn a_claim_is_no_more_devices_than_one_may_have() {
+        let request = json!({"name": "r", "exactly": {"deviceClassName": "gpu", "count": 60_000}});
+        let claim = json!({"spec": {"devices": {"requests": [request, request]}}});
+        assert_eq!(claim_devices(&claim).to_value(), json!({"gpu": "32"}));
     }
 }

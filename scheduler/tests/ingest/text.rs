@@ -95,7 +95,11 @@ fn zones_text(numa: Option<&Numa>, names: &Spoken<'_>) -> String {
 fn claim_text(claim: &Claim, names: &Spoken<'_>) -> String {
     let mut text = String::new();
     for request in &claim.requests {
-        let gpu = if request.gpu { " gpu" } else { "" };
+        let gpu = match (request.gpu, request.mixed) {
+            (false, _) => "",
+            (true, false) => " gpu",
+            (true, true) => " gpu mixed",
+        };
         let gpu = if request.admin { " admin" } else { gpu };
         let or = if request.instead { " or" } else { "" };
         let _ = write!(

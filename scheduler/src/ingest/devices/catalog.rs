@@ -10,10 +10,10 @@ use std::{
 };
 
 use super::{
+    charge::Charges,
     device::{Attribute, Device},
     held::Claims,
     share::qualified,
-    whole::Wholes,
 };
 use crate::{
     cel::{Answer, Described},
@@ -26,11 +26,14 @@ use kai_engine::{
 };
 
 mod asking;
+mod gpus;
 mod selection;
 mod verdicts;
 
 pub(in crate::ingest) use super::device::Site;
 use asking::Asking;
+use gpus::GpuClasses;
+pub(in crate::ingest) use gpus::is_gpu;
 pub(super) use selection::Wish;
 use selection::{IDLE_MAX, Selection, Selections};
 use verdicts::Verdicts;
@@ -47,6 +50,7 @@ pub(in crate::ingest) struct Catalog {
     asking: Asking,
     /// Holds what is known of selectors and devices.
     verdicts: Verdicts,
+    pub(super) gpu_classes: GpuClasses,
     /// Attributes that claims want alike, each with how often.
     matched: BTreeMap<Box<str>, u32>,
     /// Says where devices have to be told anew.
@@ -57,8 +61,8 @@ pub(in crate::ingest) struct Catalog {
     counters: BTreeMap<u32, i64>,
     /// Holds what was told of claims that more than their objects decides about.
     pub(super) claims: Claims,
-    /// Holds what all devices of a node are, of the selections of which claims want all.
-    pub(super) wholes: Wholes,
+    /// Holds the devices of selections that decide what claims are charged.
+    pub(super) charges: Charges,
 }
 
 /// Driver and name of a pool.
@@ -119,11 +123,6 @@ impl Slice {
     fn of_pool(&self) -> Pool {
         (self.driver.clone(), self.pool.clone())
     }
-}
-
-/// The name of a GPU class or driver. Source: docs/behaviour.md 13.1.
-pub(in crate::ingest) fn is_gpu(name: &str) -> bool {
-    name.to_ascii_lowercase().contains("gpu")
 }
 
 impl Catalog {
@@ -330,8 +329,11 @@ impl Catalog {
         for one in std::mem::replace(&mut names.claims[claim].asked, asked) {
             self.selections.leave(one.selection, &namespace);
         }
-        let gone = self.selections.evict(&self.classes).into_iter();
-        deltas.extend(gone.map(|number| Delta::DeviceClassGone(DeviceClassId::new(number))));
+        for (number, was_told) in self.selections.evict(&self.classes) {
+            self.charges.forget(number);
+            let gone = Delta::DeviceClassGone(DeviceClassId::new(number));
+            deltas.extend(was_told.then_some(gone));
+        }
     }
 
     /// Tells the devices of sites where something changed, and counters that hold something else.
@@ -359,8 +361,10 @@ impl Catalog {
                     devices.push(told);
                 }
             }
-            self.wholes.count(site, &devices);
-            context.deltas.push(match site {
+            self.charges.count(site, &devices);
+            self.note_gpus(context, &devices);
+            let Context { names, deltas, .. } = &mut *context;
+            deltas.push(match site {
                 Site::Node(node) => Delta::Slices(NodeId::new(node), devices),
                 Site::Reach(reach) => {
                     let uid = uuid::Uuid::new_v5(
@@ -375,7 +379,7 @@ impl Catalog {
         }
         context.questions.append(&mut verdicts.questions);
         self.verdicts = verdicts;
-        self.charge_wholes(context);
+        self.charge_anew(context);
         self.tidy();
         let unselected = self.selections.unselected(&self.verdicts).into_iter();
         let told = unselected.filter_map(|(number, class)| {

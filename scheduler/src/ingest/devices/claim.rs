@@ -14,7 +14,6 @@ use super::{
     device::Tolerated,
     held::{Known, Later},
     share::{milli, qualified},
-    whole,
 };
 use crate::{
     actuate::EXTENDED,
@@ -179,11 +178,11 @@ impl Catalog {
         if facts.allocation.is_none() && self.outlives(context, row, Later::Freed) {
             return meta.resource_version.to_string();
         }
-        self.follow_whole(row, &facts);
-        self.wholes.fill(&mut facts);
+        let is_followed = self.follow_charges(row, &facts, &asked);
+        self.charges.fill(&mut facts);
         let is_made = meta.annotations.value(POD_CLAIM_NAME).is_some();
         let is_marked = meta.annotations.value(EXTENDED) == Some("true");
-        if is_marked || facts.allocation.is_some() || whole::is_whole(&facts) {
+        if is_marked || facts.allocation.is_some() || is_followed {
             let mut known = Known::new(facts, is_made, is_marked);
             known.is_deleted = meta.deletion_timestamp.is_some();
             known.is_left = context.names.claims[row].users == 0;
@@ -224,7 +223,7 @@ impl Catalog {
         }
         let Some(claim) = context.names.claims.row(row) else { return };
         let presence = claim.presence;
-        self.follow_whole(row, &Claim::default());
+        self.follow_charges(row, &Claim::default(), &[]);
         self.claims.remove(&row);
         refer(context, row, &Claim::default());
         self.asks(context, row, Vec::new(), Vec::new());
@@ -284,6 +283,7 @@ impl Catalog {
                     count: one.device_count(),
                     instead: at > 0,
                     gpu: catalog::is_gpu(class),
+                    mixed: false,
                     admin,
                 });
                 asked.push(AskedFor {
@@ -309,8 +309,15 @@ impl Catalog {
             let attribute = context.names.symbol(attribute);
             claim.matches.push(DeviceMatch { requests, attribute, distinct });
         }
-        claim.allocation =
-            wire.status.allocation.as_ref().map(|given| allocation(context, &asked, given));
+        if let Some(given) = &wire.status.allocation {
+            claim.allocation = Some(allocation(context, &asked, given));
+            for one in given.devices.results.iter().filter(|one| catalog::is_gpu(&one.driver)) {
+                for at in positions(&asked, &one.request) {
+                    let request = &mut claim.requests[usize::from(at)];
+                    request.gpu |= !request.admin;
+                }
+            }
+        }
         (claim, asked)
     }
 }

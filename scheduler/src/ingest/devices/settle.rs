@@ -2,8 +2,15 @@
 
 use kai_engine::{Claim, ClaimId};
 
-use super::{catalog::Catalog, claim::refer, held::Later};
-use crate::ingest::{Context, Delta, Kind};
+use super::{
+    catalog::{Catalog, is_gpu},
+    claim::refer,
+    held::Later,
+};
+use crate::{
+    ingest::{Context, Delta, Kind},
+    names::AskedFor,
+};
 
 impl Catalog {
     /// Notes what became of a claim. Tells whether pods hold what it gave, so that nothing else may be told of it yet.
@@ -28,7 +35,11 @@ impl Catalog {
                     known.later = Later::Same;
                     (known.facts.allocation, known.facts.consumers) = (None, 0);
                     known.follow(is_extended);
-                    self.wholes.fill(&mut known.facts);
+                    let asked = &context.names.claims[row].asked;
+                    for (request, asked) in known.facts.requests.iter_mut().zip(asked) {
+                        (request.gpu, request.mixed) = (is_gpu(&asked.class), false);
+                    }
+                    self.charges.fill(&mut known.facts);
                     self.tell(context, row);
                 }
                 later @ (Later::Gone | Later::Replaced) if !is_held => {
@@ -46,19 +57,26 @@ impl Catalog {
         }
     }
 
-    /// Follows whether a claim asks for all GPUs of a node, and of which selections.
-    pub(super) fn follow_whole(&mut self, row: u32, facts: &Claim) {
+    /// Follows of which selections the devices decide what a claim is charged; tells whether there are such.
+    pub(super) fn follow_charges(&mut self, row: u32, facts: &Claim, asked: &[AskedFor]) -> bool {
         let before = self.claims.get(&row).map(|known| &known.facts);
-        if self.wholes.follow(row, before, facts) {
+        // A selection is of one class.
+        let is_named = |number| {
+            let asked = asked.iter().find(|one| one.selection == number);
+            asked.is_some_and(|one| is_gpu(&one.class))
+        };
+        let followed = self.charges.follow(row, before, facts, is_named);
+        if followed.is_new {
             self.match_anew();
         }
+        followed.is_any
     }
 
-    /// Tells anew of claims that are charged for all GPUs of a node, where another node has the most now.
-    pub(super) fn charge_wholes(&mut self, context: &mut Context) {
-        for row in self.wholes.changed() {
+    /// Tells anew of claims that are charged otherwise, where another node has the most devices now, or a class has GPUs.
+    pub(super) fn charge_anew(&mut self, context: &mut Context) {
+        for row in self.charges.changed() {
             let known = self.claims.get_mut(&row);
-            if known.is_some_and(|known| self.wholes.fill(&mut known.facts)) {
+            if known.is_some_and(|known| self.charges.fill(&mut known.facts)) {
                 self.tell(context, row);
             }
         }

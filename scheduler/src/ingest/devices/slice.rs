@@ -5,13 +5,12 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
 };
 
-use kai_api::names::resource;
-use kai_engine::{Delta, Lane, LaneKind};
+use kai_engine::Lane;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    catalog::{Catalog, Class, Site, Slice, is_gpu},
+    catalog::{Catalog, Class, Site, Slice},
     device::{Attribute, Device},
     share::{WireCapacity, milli, qualified},
 };
@@ -210,17 +209,12 @@ impl Catalog {
             created: moment(meta.creation_timestamp.as_ref()),
             generation: context.generation(Kind::DeviceClass),
         };
-        // Devices of it are GPUs, whatever the resource is called by which they are asked for.
-        for lane in backs.into_iter().chain([implicit]) {
-            let is_instance = context.names.lane_name(lane).starts_with(resource::MIG_PREFIX);
-            if is_gpu(&meta.name) && lane.number() >= Lane::FIRST_EXTENDED && !is_instance {
-                context.deltas.push(Delta::Lane(lane, LaneKind::Gpu));
-            }
-        }
         let name: Box<str> = Box::from(&*meta.name);
         context.names.backing.insert(implicit, name.clone());
         context.names.device_configs.insert(name.clone(), wire.spec.config.clone());
         let before = self.classes.insert(name.clone(), class);
+        // Devices of it are GPUs, whatever the resource is called by which they are asked for.
+        self.charge_resources(context, &name);
         let left =
             before.as_ref().and_then(|before| before.backs).filter(|lane| Some(*lane) != backs);
         let lanes = left.into_iter().chain(backs);
@@ -271,6 +265,7 @@ impl Catalog {
     pub(in crate::ingest) fn remove_class(&mut self, context: &mut Context, name: &str) {
         context.names.device_configs.remove(name);
         if let Some(class) = self.classes.remove(name) {
+            self.gpu_classes.remove(name);
             context.names.backing.remove(&class.implicit);
             self.tell_class(context, name);
             let heirs = class.backs.map(|lane| self.serve(context, lane)).unwrap_or_default();

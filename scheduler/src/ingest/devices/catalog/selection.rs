@@ -210,15 +210,21 @@ impl Selections {
         changed
     }
 
+    /// The name of the class that a selection is, without further selectors.
+    pub(super) fn as_class(&self, number: u32) -> Option<&str> {
+        let row = self.rows.get(number as usize)?.as_ref()?;
+        (row.own == Wish::default()).then_some(&*row.class)
+    }
+
     /// A selection in use, as it is told.
     pub(super) fn told(&mut self, number: u32, class: &Class) -> DeviceClass {
         self.row(number).told(class)
     }
 
-    /// Lets go of what nobody asked for the longest, where there is too much of it. The numbers of those that were told
-    /// come back. A class itself stays for as long as it exists: it may serve an extended resource.
-    pub(super) fn evict(&mut self, classes: &BTreeMap<Box<str>, Class>) -> Vec<u32> {
-        let mut told = Vec::new();
+    /// Lets go of what nobody asked for the longest, where there is too much of it. Their numbers come back, each with whether
+    /// it was told. A class itself stays for as long as it exists: it may serve an extended resource.
+    pub(super) fn evict(&mut self, classes: &BTreeMap<Box<str>, Class>) -> Vec<(u32, bool)> {
+        let mut gone = Vec::new();
         while self.idle.len() > IDLE_MAX
             && let Some((_, number)) = self.idle.pop_first()
         {
@@ -230,10 +236,10 @@ impl Selections {
             if let Some(Selection { class, own, .. }) = self.rows[number as usize].take() {
                 self.by_key.remove(&(class, own));
                 self.free.push(number);
-                told.extend(exists.then_some(number));
+                gone.push((number, exists));
             }
         }
-        told
+        gone
     }
 
     fn row(&mut self, number: u32) -> &mut Selection {
