@@ -166,19 +166,23 @@ impl SearchState {
     }
 
     /// Finds the time when the first of those that are safe for now is safe no more.
-    pub(crate) fn until(&self, state: &State, filter: &VictimFilter<'_>) -> Option<Timestamp> {
+    pub(crate) fn until(&self, state: &mut State, filter: &VictimFilter<'_>) -> Option<Timestamp> {
         let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
         Victims::safe_until(state, filter, gives)
     }
 
     /// Sums the groups that are no victims since they are within their minimum run time; none where there are none.
-    pub(crate) fn protected(&self, state: &State, filter: &VictimFilter<'_>) -> Option<Protected> {
+    pub(crate) fn protected(
+        &self,
+        state: &mut State,
+        filter: &VictimFilter<'_>,
+    ) -> Option<Protected> {
         let gives = |queue: QueueId| self.queues.binary_search(&queue).is_ok();
         Victims::protected(state, filter, gives)
     }
 
     /// Counts the groups that budgets of disruptions keep from being victims, at least; none where they keep nobody.
-    pub(crate) fn guarded(&self, state: &State, filter: &VictimFilter<'_>) -> Option<usize> {
+    pub(crate) fn guarded(&self, state: &mut State, filter: &VictimFilter<'_>) -> Option<usize> {
         let may_give = |queue: QueueId| {
             self.kind == EvictionKind::Consolidate || self.queues.binary_search(&queue).is_ok()
         };
@@ -187,10 +191,14 @@ impl SearchState {
     }
 
     /// Tells how far it has come.
+    ///
+    /// # Cost
+    /// In the running groups, which is little beside the steps that a search takes before it stops.
     pub(crate) fn progress(&self, state: &State, filter: &VictimFilter<'_>) -> Progress {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let drawn: BTreeSet<GroupId> = self.order.iter().map(|batch| batch.group).collect();
-        let mut candidates: BTreeSet<GroupId> = self.victims.groups(state, filter).collect();
+        let mut candidates: BTreeSet<GroupId> =
+            self.victims.groups(state, filter, &mut 0).collect();
         candidates.extend(&drawn);
         Progress::Eviction {
             kind: self.kind,
@@ -234,6 +242,7 @@ impl<'a> VictimSearch<'a> {
                 return Outcome::Disproved(shortage);
             }
             let base = Capacity::new(state, &self.search.demand, &self.search.nodes);
+            state.steps.compared += base.compared;
             self.search.base = Some(base);
         }
         loop {

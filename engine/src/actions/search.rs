@@ -16,6 +16,7 @@ use crate::{
         victims::Basis,
     },
     pending::scheduling_order::Turn,
+    state::State,
 };
 
 /// The part of a cycle's steps that one search may take at first: one of so many.
@@ -107,19 +108,26 @@ impl Cycle<'_> {
         false
     }
 
-    /// Gives what victims are judged by.
-    fn basis(&self) -> Basis<'_> {
-        Basis { config: self.config, now: self.now, pending: &self.cluster.pending }
+    /// Gives the state, and what else victims are judged by.
+    fn basis(&mut self) -> (&mut State, Basis<'_>) {
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        (state, Basis { config: self.config, now: self.now, pending })
     }
 
     /// Blames victims that are there and were left out, rather than the number of the others.
-    fn left_out(&self, kind: EvictionKind, turn: Turn, search: &SearchState) -> Option<Shortage> {
+    fn left_out(
+        &mut self,
+        kind: EvictionKind,
+        turn: Turn,
+        search: &SearchState,
+    ) -> Option<Shortage> {
         let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let barred = self.count_barred(kind, turn);
         if barred > 0 {
             return Some(Shortage::Others { barred: many(barred) });
         }
-        let (state, filter) = (&self.cluster.state, search.filter(self.basis()));
+        let (state, basis) = self.basis();
+        let filter = search.filter(basis);
         if let Some(guarded) = search.guarded(state, &filter) {
             return Some(Shortage::Disruptions { guarded: many(guarded) });
         }
@@ -129,7 +137,7 @@ impl Cycle<'_> {
 
     /// Blames the minimum run time of groups that are left out, where what they hold would be enough for what counting
     /// showed to be too little.
-    fn or_protected(&self, shortage: Shortage, search: &SearchState) -> Shortage {
+    fn or_protected(&mut self, shortage: Shortage, search: &SearchState) -> Shortage {
         let gap_milli = match shortage {
             Shortage::Gpus { needed_milli, most_milli } => needed_milli - most_milli,
             Shortage::Pods { .. } => 1,
@@ -140,7 +148,8 @@ impl Cycle<'_> {
             | Shortage::Disruptions { .. }
             | Shortage::Others { .. } => return shortage,
         };
-        match search.protected(&self.cluster.state, &search.filter(self.basis())) {
+        let (state, basis) = self.basis();
+        match search.protected(state, &search.filter(basis)) {
             Some(Protected { groups, gpu_milli, until }) if gpu_milli >= gap_milli => {
                 let protected = u32::try_from(groups).unwrap_or(u32::MAX);
                 Shortage::Runtime { protected, until }
@@ -172,7 +181,8 @@ impl Cycle<'_> {
 
     /// Remembers that a search found nothing, and what was said before it began.
     fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &SearchState) {
-        let until = search.until(&self.cluster.state, &search.filter(self.basis()));
+        let (state, basis) = self.basis();
+        let until = search.until(state, &search.filter(basis));
         self.wake_when_unsafe(until);
         let epoch = &self.cluster.pending.epoch;
         self.cluster.searches.keep(epoch, SearchKey { group: turn.group, kind }, None, until);
@@ -188,9 +198,10 @@ impl Cycle<'_> {
     /// Keeps a search for the next cycle, where it goes on if so many are not kept yet, and says how far it is.
     fn put_off(&mut self, kind: EvictionKind, turn: Turn, search: SearchState) {
         self.undecided.insert(turn.group);
-        let filter = search.filter(self.basis());
-        let progress = Box::new(search.progress(&self.cluster.state, &filter));
-        let until = search.until(&self.cluster.state, &filter);
+        let (state, basis) = self.basis();
+        let filter = search.filter(basis);
+        let progress = Box::new(search.progress(state, &filter));
+        let until = search.until(state, &filter);
         self.wake_when_unsafe(until);
         let before = self.cluster.state.groups()[turn.group].why.as_ref().and_then(Why::standing);
         let before = before.cloned().map(Box::new);

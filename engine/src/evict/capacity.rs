@@ -19,8 +19,6 @@ use crate::{
 struct Freed {
     usual: [i64; Lane::FIRST_EXTENDED as usize],
     others: Vec<(Lane, i64)>,
-    /// Per shape: how many pods the node holds with them, as it was counted last.
-    room: Few<usize>,
 }
 
 impl Freed {
@@ -44,30 +42,36 @@ impl Freed {
 /// The shapes of the pods to place, with how many of each are among the first so many.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
-    /// Per shape, per pod: how many of the shape there are up to it.
+    /// Each shape, in the order in which they come up, with the places of its pods in the list, ascending.
     pub(super) shapes: Few<(ShapeId, Few<usize>)>,
 }
 
 impl Demand {
+    /// # Cost
+    /// In the pods, however unlike they are.
     pub(super) fn new(state: &mut State, pods: &[PodId]) -> Self {
         let mut demand = Self::default();
-        for (at, pod) in pods.iter().enumerate() {
+        let mut known: FewMap<ShapeId, usize> = FewMap::default();
+        for (place, pod) in pods.iter().enumerate() {
             let shape = state.pods()[*pod].shape;
-            if !demand.shapes.iter().any(|(other, _)| *other == shape) {
+            let at = *known.or_insert_with(shape, || {
                 state.ensure_feasible(shape);
-                demand.shapes.push((shape, std::iter::repeat_n(0, at).collect()));
-            }
-            for (other, counts) in demand.shapes.iter_mut() {
-                let before = counts.last().copied().unwrap_or(0);
-                counts.push(before + usize::from(*other == shape));
-            }
+                demand.shapes.push((shape, Few::default()));
+                demand.shapes.len() - 1
+            });
+            demand.shapes[at].1.push(place);
         }
         demand
     }
 
     /// Counts the pods of the shape at a place in the list that are among the first `count`.
     fn needed(&self, at: usize, count: usize) -> usize {
-        count.checked_sub(1).map_or(0, |last| self.shapes[at].1[last])
+        self.shapes[at].1.partition_point(|place| *place < count)
+    }
+
+    /// Counts the comparisons that so many victims cost beside the first shape, which the steps of a search pay for.
+    pub(super) fn beside_the_first(&self, victims: usize) -> u64 {
+        NODE * self.shapes.len().saturating_sub(1) as u64 * victims as u64
     }
 
     /// The first shape of which fewer fit than there are among the first `count`: how many of both.
@@ -78,9 +82,9 @@ impl Demand {
     }
 }
 
-/// Comparisons that it costs to see what a node holds, and to take a victim off one.
+/// Comparisons that it costs to see what a node holds of a shape, and to take a victim off one beside that.
 const NODE: u64 = 2;
-const VICTIM: u64 = 4;
+const VICTIM: u64 = 2;
 
 /// Pods that the nodes would hold, with some victims gone.
 #[derive(Clone, Debug)]
@@ -101,9 +105,9 @@ impl Capacity {
         let index = &state.nodes().index;
         let nothing = Freed::default();
         let mut compared = 0;
-        let room = demand.shapes.iter().map(|(shape, counts)| {
+        let room = demand.shapes.iter().map(|(shape, places)| {
             let row = &state.shapes()[*shape];
-            let enough = counts.last().copied().unwrap_or(0);
+            let enough = places.len();
             let mut room = 0;
             let buckets = index.by_gpu(index.gpus_from(row.amount(Lane::GPU)));
             for bucket in buckets {
@@ -122,6 +126,9 @@ impl Capacity {
     }
 
     /// Takes victims away.
+    ///
+    /// # Cost
+    /// In the victims times the shapes.
     pub(super) fn add(
         &mut self,
         state: &State,
@@ -129,22 +136,16 @@ impl Capacity {
         nodes: &IdSet<Rank>,
         pods: &[PodId],
     ) {
-        self.compared += VICTIM * pods.len() as u64;
+        self.compared += (VICTIM + NODE * demand.shapes.len() as u64) * pods.len() as u64;
         for pod in pods {
             let Some(node) = state.node_of(*pod) else { continue };
             let Some(rank) = state.nodes().index.rank(node) else { continue };
-            let vacant = || Freed {
-                // A node that is of no use as it is was not counted so far.
-                room: if nodes.contains(rank) {
-                    each(state, demand, rank, &Freed::default()).collect()
-                } else {
-                    std::iter::repeat_n(0, demand.shapes.len()).collect()
-                },
-                ..Freed::default()
-            };
-            let freed = self.freed.or_insert_with(node, vacant);
+            // A node that is of no use as it is was not counted so far.
+            let is_counted = nodes.contains(rank) || self.freed.get(node).is_some();
+            let freed = self.freed.or_default(node);
+            let before = is_counted.then(|| freed.clone());
             release(state, *pod, freed, 1);
-            recount(state, demand, rank, freed, &mut self.room);
+            recount(state, demand, rank, (before.as_ref(), freed), &mut self.room);
         }
     }
 
@@ -154,8 +155,9 @@ impl Capacity {
             let Some(node) = state.node_of(*pod) else { continue };
             let Some(rank) = state.nodes().index.rank(node) else { continue };
             let Some(freed) = self.freed.get_mut(node) else { continue };
+            let before = freed.clone();
             release(state, *pod, freed, -1);
-            recount(state, demand, rank, freed, &mut self.room);
+            recount(state, demand, rank, (Some(&before), freed), &mut self.room);
         }
     }
 
@@ -186,12 +188,19 @@ impl Capacity {
     }
 }
 
-/// Counts anew what a node holds, in `room` too.
-fn recount(state: &State, demand: &Demand, rank: Rank, freed: &mut Freed, room: &mut Few<usize>) {
-    for at in 0..demand.shapes.len() {
-        let most = most_of(state, demand.shapes[at].0, rank, freed);
-        room[at] = (room[at] + most).saturating_sub(freed.room[at]);
-        freed.room[at] = most;
+/// Counts in `room` what a node holds now instead of what it held before, which is nothing where it was not counted.
+///
+/// What nodes held is not kept for each shape: pods that are all unlike would take their number for each node.
+fn recount(
+    state: &State,
+    demand: &Demand,
+    rank: Rank,
+    (before, now): (Option<&Freed>, &Freed),
+    room: &mut Few<usize>,
+) {
+    for ((shape, _), room) in demand.shapes.iter().zip(room.iter_mut()) {
+        let held = before.map_or(0, |freed| most_of(state, *shape, rank, freed));
+        *room = (*room + most_of(state, *shape, rank, now)).saturating_sub(held);
     }
 }
 
@@ -209,16 +218,6 @@ fn release(state: &State, pod: PodId, freed: &mut Freed, sign: i64) {
         // Slots are kept for reservation pods that what it shares has yet to get.
         freed.add(Lane::PODS, sign * i64::from(shape.shared));
     }
-}
-
-/// Counts the pods of each shape that a node holds at most with so much more free.
-fn each<'c>(
-    state: &'c State,
-    demand: &'c Demand,
-    rank: Rank,
-    freed: &'c Freed,
-) -> impl Iterator<Item = usize> + use<'c> {
-    demand.shapes.iter().map(move |(shape, _)| most_of(state, *shape, rank, freed))
 }
 
 /// Counts the pods of a shape that a node holds at most with so much more free; none where they may not go.
@@ -242,5 +241,39 @@ impl Capacity {
     /// Ranks where victims are gone.
     pub(super) fn ranks(&self, state: &State) -> impl Iterator<Item = Rank> {
         self.freed.iter().filter_map(|(node, _)| state.nodes().index.rank(node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::told::{
+        delta::Delta,
+        pod::{Pod, Shape},
+    };
+
+    /// A user may have all pods of a gang be unlike: a list for each of them, as long as the gang, would be its square.
+    #[test]
+    fn what_is_kept_of_unlike_pods_is_as_long_as_their_gang() {
+        for kinds in [1, 7, 100] {
+            let mut state = State::default();
+            state.rebuild_index();
+            let pods: Vec<PodId> = (0..100).map(PodId::new).collect();
+            for (number, pod) in (0_u32..).zip(&pods) {
+                let request = [(Lane::MEMORY, i64::from(number % kinds) + 1)].into_iter().collect();
+                let shape = Shape { request, ..Shape::default() };
+                state.apply(Delta::Pod(*pod, Box::new(Pod { shape, ..Pod::default() })));
+            }
+            let demand = Demand::new(&mut state, &pods);
+            let kept: usize = demand.shapes.iter().map(|(_, places)| places.len()).sum();
+            assert_eq!((demand.shapes.len(), kept), (kinds as usize, pods.len()));
+            for (at, (shape, _)) in demand.shapes.iter().enumerate() {
+                let of_shape = |pod: &&PodId| state.pods()[**pod].shape == *shape;
+                for count in 0..=pods.len() {
+                    let needed = pods[..count].iter().filter(of_shape).count();
+                    assert_eq!(demand.needed(at, count), needed, "of {kinds} kinds");
+                }
+            }
+        }
     }
 }

@@ -116,7 +116,8 @@ impl VictimSearch<'_> {
         }
         let (mut unit, mut largest, mut compared) = (0, 0, 0);
         let (filter, pending) = (self.filter(), self.basis.pending);
-        for group in self.search.victims.groups(state, &filter) {
+        let mut passed = 0;
+        for group in self.search.victims.groups(state, &filter, &mut passed) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
             for leaf in &state.groups()[group].tree.leaves {
@@ -132,7 +133,7 @@ impl VictimSearch<'_> {
             }
             largest = largest.max(block);
         }
-        state.steps.compared += u64::from(count(compared));
+        state.steps.compared += u64::from(count(compared)) + passed;
         Some(most(unit.max(1), largest))
     }
 
@@ -145,7 +146,8 @@ impl VictimSearch<'_> {
         if short.is_some() {
             self.search.victims.narrow(state, &filter);
         }
-        for group in self.search.victims.groups(state, &filter) {
+        let mut passed = 0;
+        for group in self.search.victims.groups(state, &filter, &mut passed) {
             if short.is_none() {
                 break;
             }
@@ -153,7 +155,7 @@ impl VictimSearch<'_> {
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
             short = self.search.demand.short(&tally.room, all);
         }
-        state.steps.compared += tally.compared;
+        state.steps.compared += tally.compared + passed;
         short.map(|(needed, most)| Shortage::Pods { needed: count(needed), most: count(most) })
     }
 
@@ -162,11 +164,12 @@ impl VictimSearch<'_> {
         let filter = self.filter();
         self.search.victims.narrow(state, &filter);
         let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
-        for group in self.search.victims.groups(state, &filter) {
+        let mut passed = 0;
+        for group in self.search.victims.groups(state, &filter, &mut passed) {
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
         }
-        state.steps.compared += tally.compared;
+        state.steps.compared += tally.compared + passed;
         tally
     }
 

@@ -103,10 +103,10 @@ impl VictimSearch<'_> {
                     Tried::Sparing(sparing) => probe.sparing = Some(sparing),
                 }
             } else {
-                if self.drawn(state, probe.drawn).is_none() {
-                    return Probed::Nothing;
-                }
+                let Some(batch) = self.drawn(state, probe.drawn) else { return Probed::Nothing };
+                let pods = batch.pods.len();
                 state.steps.victims += 1;
+                state.steps.compared += self.search.demand.beside_the_first(pods);
                 let sets = self.sets_with(state, &mut probe);
                 state.steps.filtered += u64::from(sets.is_none());
                 probe.sets = sets.unwrap_or_default();
@@ -114,13 +114,14 @@ impl VictimSearch<'_> {
         }
     }
 
-    fn new_probe(&self, state: &State) -> Probe {
+    fn new_probe(&self, state: &mut State) -> Probe {
         let search = &self.search;
         let known = search.phase.found().clone();
         let known_pods = known.iter().flat_map(|at| &search.order[*at].pods);
         let known_pods: Few<PodId> = known_pods.copied().collect();
         let mut held = search.base.clone().expect("a search begins with what the nodes hold");
         held.add(state, &search.demand, &search.nodes, &known_pods);
+        state.steps.compared += search.demand.beside_the_first(known_pods.len());
         Probe {
             known,
             known_pods: known_pods.into_iter().collect(),
@@ -190,6 +191,7 @@ impl VictimSearch<'_> {
         let search = &self.search;
         let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
         let room = probe.held.with(state, &search.demand, &search.nodes, &pods);
+        state.steps.compared += search.demand.beside_the_first(pods.len());
         if set.is_empty() || probe.tried.contains(set) {
             return None;
         }

@@ -7,7 +7,7 @@ use crate::{
     },
     evict::{
         candidates::gives_milli,
-        victims::{Rule, VictimFilter, Victims},
+        victims::{Rule, VictimFilter, Victims, passing},
     },
     state::{State, group_key::GroupKey},
 };
@@ -36,12 +36,12 @@ impl Protected {
 impl Victims {
     /// Finds the time when the first of all candidates that are safe for now is safe no more.
     pub(crate) fn safe_until(
-        state: &State,
+        state: &mut State,
         filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> Option<Timestamp> {
         let mut first: Option<Timestamp> = None;
-        Self::visit_safe(state, filter, queue, |_, until| {
+        Self::visit_safe(state, filter, queue, |_, _, until| {
             first = Some(first.map_or(until, |first| first.min(until)));
         });
         first
@@ -49,38 +49,48 @@ impl Victims {
 
     /// Sums the candidates that are safe for now; none where there are none.
     pub(crate) fn protected(
-        state: &State,
+        state: &mut State,
         filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> Option<Protected> {
-        let gives = |group: GroupId| -> i64 {
+        let gives = |state: &State, group: GroupId| -> i64 {
             let leaves = &state.groups()[group].tree.leaves;
             leaves.iter().flat_map(|leaf| &leaf.pods).map(|pod| gives_milli(state, *pod)).sum()
         };
         let mut all: Option<Protected> = None;
-        Self::visit_safe(state, filter, queue, |group, until| {
-            let one = Protected { groups: 1, gpu_milli: gives(group), until };
+        Self::visit_safe(state, filter, queue, |state, group, until| {
+            let one = Protected { groups: 1, gpu_milli: gives(state, group), until };
             all = Some(all.map_or(one, |all| all.with(one)));
         });
         all
     }
 
     /// Visits the candidates that are safe for now, each with the time when it is safe no more.
+    ///
+    /// # Cost
+    /// In the groups that are looked at, which count as comparisons.
     fn visit_safe(
-        state: &State,
+        state: &mut State,
         filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
-        mut visit: impl FnMut(GroupId, Timestamp),
+        mut visit: impl FnMut(&State, GroupId, Timestamp),
     ) {
         let floor = match filter.rule {
             Rule::Below(priority) => GroupKey::last_of(priority),
             Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
         };
-        let queues = filter.basis.pending.running.iter();
-        queues
-            .filter(|(id, _)| queue(*id) && filter.protects(state, *id))
-            .flat_map(|(_, groups)| groups.since(&floor))
-            .filter_map(|key| Some((key.group, filter.safe_until(state, key.group)?)))
-            .for_each(|(group, until)| visit(group, until));
+        let mut compared = 0;
+        for (id, groups) in filter.basis.pending.running.iter() {
+            if !queue(id) || !filter.protects(state, id) {
+                continue;
+            }
+            for group in groups.since(&floor).map(|key| key.group) {
+                compared += passing(state, group);
+                if let Some(until) = filter.safe_until(state, group) {
+                    visit(state, group, until);
+                }
+            }
+        }
+        state.steps.compared += compared;
     }
 }

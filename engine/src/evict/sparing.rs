@@ -61,11 +61,14 @@ pub(super) enum Spared {
 }
 
 impl Sparing {
-    fn new(state: &State, search: &SearchState, victims: &VictimSet) -> Self {
+    fn new(state: &mut State, search: &SearchState, victims: &VictimSet) -> Self {
         let victims = victims.iter().copied().collect::<VictimSet>().in_order();
         let mut tally = search.base.clone().expect("a search begins with what the nodes hold");
         let pods = victims.iter().flat_map(|at| &search.order[*at].pods).copied();
-        tally.add(state, &search.demand, &search.nodes, &pods.collect::<Few<PodId>>());
+        let pods: Few<PodId> = pods.collect();
+        tally.add(state, &search.demand, &search.nodes, &pods);
+        // Each is left out later, and may be taken back.
+        state.steps.compared += 3 * search.demand.beside_the_first(pods.len());
         let mut by_group = FewMap::<GroupId, VictimSet>::default();
         for at in &victims {
             by_group.or_default(search.order[*at].group).push(*at);

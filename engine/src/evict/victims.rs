@@ -55,6 +55,15 @@ pub(crate) enum Rule {
     SafeFrom(QueueId),
 }
 
+/// Comparisons that it costs to look at a group that is passed over.
+const PASSED: u64 = 4;
+
+/// Comparisons that it took to see that a group is no victim; budgets are asked about each of its pods.
+pub(super) fn passing(state: &State, group: GroupId) -> u64 {
+    let pods = if state.has_budgets() { state.groups()[group].pods.len() } else { 0 };
+    PASSED + pods as u64
+}
+
 impl VictimFilter<'_> {
     /// Tells whether a running group may be a victim: one that is safe for now may only where it can spare pods.
     fn admits(&self, state: &State, group: GroupId) -> bool {
@@ -122,7 +131,8 @@ struct LeafVictims {
 /// An order of victims for one group: how far it was drawn, whoever passes the filter.
 ///
 /// # Cost
-/// In the number of queues to begin with, then in the victims that are drawn.
+/// In the number of queues to begin with, then in the victims that are drawn. Groups that are passed over count as
+/// comparisons.
 #[derive(Clone, Debug)]
 pub(crate) struct Victims {
     leaves: Few<LeafVictims>,
@@ -134,7 +144,7 @@ pub(crate) struct Victims {
 impl Victims {
     /// All candidates: running groups of the queues that pass `queue`, each of which passes the filter.
     pub(crate) fn new(
-        state: &State,
+        state: &mut State,
         filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> Self {
@@ -152,7 +162,7 @@ impl Victims {
     }
 
     /// From the beginning, in these leaves.
-    fn of(state: &State, filter: &VictimFilter<'_>, mut leaves: Few<LeafVictims>) -> Self {
+    fn of(state: &mut State, filter: &VictimFilter<'_>, mut leaves: Few<LeafVictims>) -> Self {
         for leaf in leaves.iter_mut() {
             leaf.fresh = leaf.find(state, filter, None);
         }
@@ -168,13 +178,19 @@ impl Victims {
         victims
     }
 
-    /// Every group that may be evicted, the last of each queue first.
+    /// Every group that may be evicted, the last of each queue first; what those take that are passed over is added to
+    /// `compared`.
     pub(crate) fn groups<'c>(
         &'c self,
         state: &'c State,
         filter: &'c VictimFilter<'_>,
+        compared: &'c mut u64,
     ) -> impl Iterator<Item = GroupId> {
-        self.leaves.iter().flat_map(move |leaf| leaf.all(state, filter))
+        self.leaves.iter().flat_map(move |leaf| leaf.all(filter)).filter(move |group| {
+            let admits = filter.admits(state, *group);
+            *compared += if admits { 0 } else { passing(state, *group) };
+            admits
+        })
     }
 
     /// The queues that may lose something.
@@ -246,7 +262,7 @@ impl Victims {
 
     /// Counts the groups that would be candidates if budgets let them lose anything.
     pub(crate) fn count_guarded(
-        state: &State,
+        state: &mut State,
         filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> usize {
@@ -259,11 +275,14 @@ impl Victims {
         };
         let queues = filter.basis.pending.running.iter().filter(|(id, _)| queue(*id));
         let groups = queues.flat_map(|(_, groups)| groups.since(&floor)).map(|key| key.group);
-        groups
-            .filter(|group| {
-                filter.suits(state, *group) && !filter.basis.pending.may_lose(state, *group)
-            })
-            .count()
+        let mut compared = 0;
+        let guarded = groups.filter(|group| {
+            compared += passing(state, *group);
+            filter.suits(state, *group) && !filter.basis.pending.may_lose(state, *group)
+        });
+        let guarded = guarded.count();
+        state.steps.compared += compared;
+        guarded
     }
 
     /// Has a leaf stand where it now does.
@@ -278,7 +297,7 @@ impl LeafVictims {
     /// The last candidate before a key, or of all.
     fn find(
         &self,
-        state: &State,
+        state: &mut State,
         filter: &VictimFilter<'_>,
         before: Option<GroupKey>,
     ) -> Option<GroupKey> {
@@ -288,19 +307,21 @@ impl LeafVictims {
         }
         let mut groups =
             filter.basis.pending.running.of(self.queue)?.range(&self.floor, &before).rev();
-        groups.find(|key| filter.admits(state, key.group)).copied()
+        let mut compared = 0;
+        let found = groups.find(|key| {
+            let admits = filter.admits(state, key.group);
+            compared += if admits { 0 } else { passing(state, key.group) };
+            admits
+        });
+        let found = found.copied();
+        state.steps.compared += compared;
+        found
     }
 
-    fn all<'c>(
-        &'c self,
-        state: &'c State,
-        filter: &'c VictimFilter<'_>,
-    ) -> impl Iterator<Item = GroupId> {
+    /// Every running group of the queue, the last first, whoever passes the filter.
+    fn all<'c>(&'c self, filter: &'c VictimFilter<'_>) -> impl Iterator<Item = GroupId> {
         let groups = filter.basis.pending.running.of(self.queue).into_iter();
-        groups
-            .flat_map(|groups| groups.since(&self.floor).rev())
-            .map(|key| key.group)
-            .filter(|group| filter.admits(state, *group))
+        groups.flat_map(|groups| groups.since(&self.floor).rev()).map(|key| key.group)
     }
 
     /// Takes the next batch; nothing where the next group has none.

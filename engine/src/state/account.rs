@@ -101,7 +101,7 @@ impl State {
         };
         let row = &mut groups[group];
         if let Some(leaf) = facts.leaf {
-            count(&mut row.tree.leaves[usize::from(leaf)].count, state, sign);
+            row.tree.count_in(leaf, |counts| count(counts, state, sign));
         }
         let group = row.facts.as_ref()?;
         let mut burden = QueueDelta::default();

@@ -16,11 +16,15 @@ use crate::{
     },
 };
 
+/// So many sets are kept that are not about labels: pods come and go, each with tolerations of its own, and no set says
+/// whether a pod that asks so is still there.
+const BASES_MAX: usize = 1024;
+
 /// Nodes by what shapes ask of them.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct NodeSets {
     keys: BTreeMap<Symbol, Values>,
-    /// Nodes that pass what is not about labels.
+    /// Nodes that pass what is not about labels; all are forgotten once they are too many.
     bases: BTreeMap<Base, IdSet<Rank>>,
 }
 
@@ -85,7 +89,11 @@ impl NodeSets {
         if !shape.facts.missing.is_empty() {
             return IdSet::default();
         }
-        let base = self.bases.entry(Base::of(shape)).or_insert_with(|| {
+        let asked = Base::of(shape);
+        if self.bases.len() >= BASES_MAX && !self.bases.contains_key(&asked) {
+            self.bases.clear();
+        }
+        let base = self.bases.entry(asked).or_insert_with(|| {
             let admitted = |rank: &Rank| kinds[kind[*rank]].admits_unlabelled(shape, restrict);
             kind.ids().filter(admitted).collect()
         });
@@ -156,5 +164,39 @@ impl NodeSets {
         let Some(all) = self.keys.get(&key) else { return IdSet::default() };
         let each = all.each.values().filter(|(number, _)| number.is_some_and(&holds));
         each.flat_map(|(_, ranks)| ranks.iter().copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BASES_MAX, Toleration};
+    use crate::{
+        base::ids::{NodeId, PodId, Symbol},
+        state::State,
+        told::{
+            delta::Delta,
+            pod::{Pod, Shape},
+        },
+    };
+
+    /// A user may have pods come and go for ever, no two of which tolerate the same.
+    #[test]
+    fn sets_for_what_is_gone_are_forgotten() {
+        let mut state = State::default();
+        state.apply(Delta::Node(NodeId::new(0), Box::default()));
+        state.rebuild_index();
+        let id = PodId::new(0);
+        let most = u32::try_from(BASES_MAX).expect("a bound is small");
+        for number in 0..2 * most + 2 {
+            let key = Some(Symbol::new(number));
+            let tolerations = vec![Toleration { key, value: None, effect: None }];
+            let shape = Shape { tolerations, ..Shape::default() };
+            state.apply(Delta::Pod(id, Box::new(Pod { shape, ..Pod::default() })));
+            let shape = state.pods()[id].shape;
+            state.ensure_feasible(shape);
+            let nodes = state.nodes().index.feasible(shape).iter().count();
+            let kept = state.nodes().index.known_node_sets().bases.len();
+            assert_eq!((nodes, kept.min(BASES_MAX)), (1, kept), "after {number} others");
+        }
     }
 }

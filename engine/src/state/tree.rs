@@ -91,6 +91,11 @@ impl Leaf {
     fn is_completing(&self) -> bool {
         self.count.succeeded > 0 && (1..self.min).contains(&self.count.used)
     }
+
+    /// Tells whether it has pods beyond its minimum.
+    fn is_elastic(&self) -> bool {
+        (self.min as usize) < self.pods.len()
+    }
 }
 
 /// A group's sub-groups with the state of their pods.
@@ -101,6 +106,10 @@ pub(crate) struct Tree {
     pub(crate) leaves: Few<Leaf>,
     /// The structure makes no tree: nothing of it starts, and what runs is all in one leaf.
     pub(crate) is_malformed: bool,
+    /// Number of leaves that are completing.
+    completing: u32,
+    /// Number of leaves that have pods beyond their minimum.
+    elastic: u32,
 }
 
 impl Tree {
@@ -110,6 +119,7 @@ impl Tree {
             sets: Cow::Borrowed(FLAT.as_slice()),
             leaves: Few::One([Leaf::default()]),
             is_malformed: true,
+            ..Self::default()
         })
     }
 
@@ -124,7 +134,7 @@ impl Tree {
                     Cow::Owned(vec![root(*topology)])
                 };
                 let leaf = Leaf { min: *min, ..Leaf::default() };
-                return Some(Self { sets, leaves: Few::One([leaf]), is_malformed: false });
+                return Some(Self { sets, leaves: Few::One([leaf]), ..Self::default() });
             }
             Structure::Tree { min, topology, sub_groups } => (*min, *topology, sub_groups),
             Structure::Malformed => return None,
@@ -155,7 +165,7 @@ impl Tree {
             };
             sets[set].members.to_mut().push(members[at]);
         }
-        let tree = Self { sets: sets.into(), leaves: leaves.into(), is_malformed: false };
+        let tree = Self { sets: sets.into(), leaves: leaves.into(), ..Self::default() };
         // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
         let reached = tree.count_below(0, sub_groups.len())?;
         (reached == sub_groups.len()
@@ -211,7 +221,23 @@ impl Tree {
 
     /// Tells whether some sub-group is below its minimum because pods of it ended well: such a group is left to end.
     pub(crate) fn is_completing(&self) -> bool {
-        self.leaves.iter().any(Leaf::is_completing)
+        self.completing > 0
+    }
+
+    /// Changes the counts of a leaf.
+    pub(crate) fn count_in(&mut self, leaf: u16, change: impl FnOnce(&mut Count)) {
+        let leaf = &mut self.leaves[usize::from(leaf)];
+        let was = leaf.is_completing();
+        change(&mut leaf.count);
+        adjust(&mut self.completing, was, leaf.is_completing());
+    }
+
+    /// Changes which pods a leaf has.
+    pub(crate) fn seat_in(&mut self, leaf: u16, change: impl FnOnce(&mut Few<PodId>)) {
+        let leaf = &mut self.leaves[usize::from(leaf)];
+        let was = leaf.is_elastic();
+        change(&mut leaf.pods);
+        adjust(&mut self.elastic, was, leaf.is_elastic());
     }
 
     /// The leaf of a group without sub-groups, whose minimum is all that counts.
@@ -322,7 +348,7 @@ impl Tree {
 
     /// Tells whether some leaf has pods beyond its minimum.
     pub(crate) fn is_elastic(&self) -> bool {
-        self.leaves.iter().any(|leaf| (leaf.min as usize) < leaf.pods.len())
+        self.elastic > 0
     }
 
     /// The members of a set, first to be filled first.
@@ -427,6 +453,11 @@ impl Tree {
             Member::Leaf(leaf) => pods.extend(self.leaves[usize::from(leaf)].next(eligible)),
         }
     }
+}
+
+/// Adjusts the number of leaves for which something holds by one that may have changed.
+fn adjust(number: &mut u32, was: bool, is: bool) {
+    *number = *number + u32::from(is) - u32::from(was);
 }
 
 fn index(row: usize) -> u16 {

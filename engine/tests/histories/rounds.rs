@@ -197,6 +197,44 @@ fn counting_victims_in_vain_counts() {
     }
 }
 
+/// Each of several unlike pods is compared with the room that each victim leaves, and all of that counts.
+#[test]
+fn counting_victims_for_unlike_pods_counts_for_each_of_them() {
+    const NODES: u64 = 10;
+    for kinds in [2, 8] {
+        let mut world = full(NODES);
+        let small = (1..kinds).map(|cpu| format!("p{cpu}: {{ gpus: 1, cpu: {cpu} }}"));
+        let small: Vec<String> = small.collect();
+        let members = format!("{}, large: {{ gpus: 1, cpu: 9999 }}", small.join(", "));
+        let gang = format!("queue: borrower, priority: 75, members: {{ {members} }}");
+        add(&mut world, &format!("groups: {{ gang: {{ {gang} }} }}"));
+        let decided = plan_at(&mut world, 0);
+        assert_eq!(decided.changes, [], "nobody is evicted in vain");
+        let victims = 2 * NODES;
+        assert!(decided.steps.compared >= 2 * kinds * victims, "{:?}", decided.steps);
+    }
+}
+
+/// Groups that may not be victims are looked at by each search anew, and that counts as well.
+#[test]
+fn victims_that_are_passed_over_count() {
+    const GROUPS: u64 = 40;
+    let queues = format!("queues: {{ borrower: {{}}, owner: {{ quota: {GROUPS} }} }}");
+    let mut text =
+        format!("{queues}\nnodes: {{ node0..{}: {{ gpus: 1 }} }}\ngroups:\n", GROUPS - 1);
+    for group in 0..GROUPS {
+        let done = "done: { gpus: 1, state: succeeded }";
+        let members = format!("{{ {done}, last: {{ gpus: 1, on: node{group} }} }}");
+        let _ = writeln!(text, "  b{group}: {{ queue: borrower, min: 2, members: {members} }}");
+    }
+    text += "  waits: { queue: owner, gpus: 1 }\n";
+    let mut world = world(&text);
+    let decided = plan_at(&mut world, 0);
+    assert_eq!(decided.changes, [], "a gang of which a pod ended well is left to end");
+    assert!(decided.steps.compared >= 4 * GROUPS, "{:?}", decided.steps);
+    assert_eq!(world.cluster.check(), Vec::<String>::new());
+}
+
 /// Sub-groups that each have to be together cost what is measured of their topology: one such group after the other, and others
 /// are placed meanwhile.
 #[test]

@@ -157,9 +157,10 @@ impl State {
         if let Some(leaf) = facts.leaf {
             let turn = facts.turn();
             let pods = &self.pods;
-            let seats = &mut tree.leaves[usize::from(leaf)].pods;
-            let at = seats.partition_point(|other| pods[*other].turn() < turn);
-            seats.insert(at, pod);
+            tree.seat_in(leaf, |seats| {
+                let at = seats.partition_point(|other| pods[*other].turn() < turn);
+                seats.insert(at, pod);
+            });
         }
     }
 
@@ -174,10 +175,11 @@ impl State {
         if let Some(leaf) = self.pods[pod].leaf {
             // Those of a large gang may all be told again, so that looking through all of them would be a square.
             let (pods, turn) = (&self.pods, self.pods[pod].turn());
-            let seats = &mut row.tree.leaves[usize::from(leaf)].pods;
-            let first = seats.partition_point(|other| pods[*other].turn() < turn);
-            let at = seats[first..].iter().position(|other| *other == pod);
-            seats.remove(first + at.expect("a pod with a leaf is seated there"));
+            row.tree.seat_in(leaf, |seats| {
+                let first = seats.partition_point(|other| pods[*other].turn() < turn);
+                let at = seats[first..].iter().position(|other| *other == pod);
+                seats.remove(first + at.expect("a pod with a leaf is seated there"));
+            });
         }
         self.changes.touch(group);
     }
