@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::object::{FieldError, Object};
+use crate::sought::Sought;
 
 /// One read of the API.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +37,8 @@ pub enum Read {
         prefix: String,
         /// Labels that must be equal; none selects all.
         labels: Vec<(String, String)>,
+        /// The pods among them that the rule looks for: an answer may leave out all others.
+        sought: Sought,
     },
 }
 
@@ -47,6 +50,19 @@ impl Read {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
+        }
+    }
+
+    /// A read of the pods of a namespace that have these labels and are looked for.
+    pub fn pods(namespace: &str, labels: &[(&str, &str)], sought: Sought) -> Self {
+        let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Self::List {
+            api_version: "v1".to_owned(),
+            kind: "Pod".to_owned(),
+            namespace: namespace.to_owned(),
+            prefix: String::new(),
+            labels: labels.collect(),
+            sought,
         }
     }
 
@@ -88,7 +104,8 @@ impl Facts {
 
     /// The answer to a read, or a stop that asks for it.
     pub fn ask(&self, read: Read) -> Result<&Answer, Stop> {
-        self.0.get(&read).ok_or(Stop::Need(read))
+        let known = self.0.get(&read);
+        known.ok_or_else(|| Stop::Need(Box::new(read)))
     }
 
     /// The object of a get: `None` when it does not exist, an error when the read failed.
@@ -114,7 +131,7 @@ impl Facts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// A fact is missing: read it, add it, call again.
-    Need(Read),
+    Need(Box<Read>),
     /// The workload cannot be grouped; the text is for the user.
     Bad(String),
     /// The workload's controller has not written yet what the rule needs; the text is for the user.

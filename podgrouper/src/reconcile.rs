@@ -202,6 +202,7 @@ impl Reconciler {
                 Err(Stop::Bad(why)) => return Err(Failure::Wrong(why)),
                 Err(Stop::Early(why)) => return Err(Failure::Early(why)),
                 Err(Stop::Need(read)) => {
+                    let read = *read;
                     let answer = self.answer(&read, Some(key)).await?;
                     facts.add(read, answer);
                 }
@@ -231,14 +232,14 @@ impl Reconciler {
                 };
                 Ok(stored.map_or(Answer::Absent, Answer::Found))
             }
-            Read::List { api_version, kind, namespace, prefix, labels } => {
+            Read::List { api_version, kind, namespace, prefix, labels, sought } => {
                 match (api_version.as_str(), kind.as_str()) {
                     (POD_GROUP_API_VERSION, "PodGroup") => {
                         // Whoever asks looks for those alone.
                         Ok(Answer::List(self.store.flat_groups(namespace, prefix)))
                     }
                     ("v1", "Pod") => {
-                        let pods = self.store.pods_with(namespace, labels);
+                        let pods = self.store.pods_with(namespace, labels, sought);
                         let objects = pods.iter().map(|pod| Arc::new(pod.to_object()));
                         Ok(Answer::List(objects.collect()))
                     }

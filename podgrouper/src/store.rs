@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::interner::Interner;
 use crate::object::Object;
 use crate::pod::Pod;
+use crate::sought::Sought;
 use crate::status::Usage;
 use crate::texts::Common;
 
@@ -196,8 +197,13 @@ impl Store {
         Some(row.pod)
     }
 
-    /// All pods of a namespace that carry a label; by the index where there is one.
-    pub(crate) fn pods_with(&self, namespace: &str, labels: &[(String, String)]) -> Vec<Arc<Pod>> {
+    /// The pods that are looked for among those of a namespace that carry these labels; by the index where there is one.
+    pub(crate) fn pods_with(
+        &self,
+        namespace: &str,
+        labels: &[(String, String)],
+        sought: &Sought,
+    ) -> Vec<Arc<Pod>> {
         let inner = self.inner();
         let fits = |pod: &Arc<Pod>| {
             labels.iter().all(|(key, value)| pod.label(key) == Some(value.as_str()))
@@ -209,13 +215,12 @@ impl Store {
         if let Some(row) = indexed {
             let keys = inner.by_label.get(&row).into_iter().flatten();
             let rows = keys.filter_map(|key| inner.pods.get(key));
-            rows.map(|row| &row.pod).filter(|pod| fits(pod)).cloned().collect()
+            sought.pick(rows.map(|row| &row.pod).filter(|pod| fits(pod)))
         } else {
             let here = inner.pods.iter().filter(|(key, _)| *key.namespace == *namespace);
-            let mut found: Vec<_> =
-                here.map(|(_, row)| &row.pod).filter(|pod| fits(pod)).cloned().collect();
+            let mut found: Vec<_> = here.map(|(_, row)| &row.pod).filter(|pod| fits(pod)).collect();
             found.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-            found
+            sought.pick(found.into_iter())
         }
     }
 

@@ -304,6 +304,7 @@ fn desired(
             Ok(desired) => return Ok(desired),
             Err(Stop::Bad(why) | Stop::Early(why)) => return Err(why),
             Err(Stop::Need(read)) => {
+                let read = *read;
                 let answer = match &read {
                     Read::Get { api_version, .. } if unserved.contains(&json!(api_version)) => {
                         Answer::Unserved

@@ -234,6 +234,7 @@ fn desired(
         match group(&case) {
             Ok(desired) => return Ok(desired),
             Err(Stop::Need(read)) => {
+                let read = *read;
                 let answer = answer(&read, known);
                 facts.add(read, answer);
             }

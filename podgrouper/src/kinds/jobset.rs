@@ -11,6 +11,7 @@ use crate::desired::{Desired, Subgroup};
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base};
 use crate::object;
+use crate::sought::Sought;
 use kai_api::names;
 
 const JOB_LABEL: &str = "jobset.sigs.k8s.io/replicatedjob-name";
@@ -167,6 +168,7 @@ fn is_flat(case: &Case<'_>, name: &str) -> Result<bool, Stop> {
         namespace: case.pod.namespace.to_string(),
         prefix: name.to_owned(),
         labels: Vec::new(),
+        sought: Sought::All,
     };
     let prefix = format!("{name}-");
     for group in case.facts.list(read)? {

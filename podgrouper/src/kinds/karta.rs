@@ -8,6 +8,7 @@ use crate::desired::{Desired, Subgroup, Topology};
 use crate::facts::{Answer, Read, Stop};
 use crate::group::{Case, base};
 use crate::object::{self, Gvk, Object};
+use crate::sought::Sought;
 
 /// The `PodGroup` by the one Karta that fits the top owner's kind; `None` without such a Karta.
 pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
@@ -26,6 +27,7 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
             label("run.ai/karta-version", &gvk.version),
             label("run.ai/karta-kind", &gvk.kind),
         ],
+        sought: Sought::All,
     };
     let answer = case.facts.ask(read)?;
     let Answer::List(found) = answer else { return Ok(None) };

@@ -8,6 +8,7 @@ use crate::desired::{Desired, Min, Subgroup, Topology};
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base};
 use crate::object;
+use crate::sought::Sought;
 use kai_api::names;
 
 const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";
@@ -106,13 +107,8 @@ fn is_leaving(case: &Case<'_>) -> bool {
 fn is_alone(case: &Case<'_>) -> Result<bool, Stop> {
     let key = case.pod.label(KEY_LABEL).filter(|_| !case.settings.is_kai_v017());
     let Some(key) = key else { return Ok(case.pod.node.is_empty()) };
-    let read = Read::List {
-        api_version: "v1".to_owned(),
-        kind: "Pod".to_owned(),
-        namespace: case.pod.namespace.to_string(),
-        prefix: String::new(),
-        labels: vec![(KEY_LABEL.to_owned(), key.to_owned())],
-    };
+    let workers = Sought::StayingBut(WORKER_LABEL.to_owned(), "0".to_owned());
+    let read = Read::pods(&case.pod.namespace, &[(KEY_LABEL, key)], workers);
     let pods = case.facts.list(read)?;
     Ok(!pods.iter().any(|pod| !pod.is_terminating() && pod.label(WORKER_LABEL) != Some("0")))
 }

@@ -5,6 +5,7 @@ use crate::desired::Desired;
 use crate::facts::{Read, Stop};
 use crate::group::Case;
 use crate::object;
+use crate::sought::Sought;
 
 const FIELD: &str = "mpiReplicaSpecs";
 
@@ -25,16 +26,10 @@ pub(crate) fn mpi_job(case: &Case<'_>) -> Result<Desired, Stop> {
 }
 
 fn has_launcher(case: &Case<'_>) -> Result<bool, Stop> {
-    let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    let read = Read::List {
-        api_version: "v1".to_owned(),
-        kind: "Pod".to_owned(),
-        namespace: case.top.namespace().to_owned(),
-        prefix: String::new(),
-        labels: vec![
-            label("training.kubeflow.org/job-name", case.top.name()),
-            label("training.kubeflow.org/job-role", "launcher"),
-        ],
-    };
+    let labels = [
+        ("training.kubeflow.org/job-name", case.top.name()),
+        ("training.kubeflow.org/job-role", "launcher"),
+    ];
+    let read = Read::pods(case.top.namespace(), &labels, Sought::Staying);
     Ok(case.facts.list(read)?.iter().any(|pod| !pod.is_terminating()))
 }

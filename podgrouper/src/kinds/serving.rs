@@ -7,6 +7,7 @@ use crate::desired::{Desired, Topology};
 use crate::facts::{Read, Stop};
 use crate::group::{Case, base, per_pod, priority};
 use crate::object::Object;
+use crate::sought::Sought;
 
 const INFERENCE: &str = "inference";
 const REVISION_LABEL: &str = "serving.knative.dev/revision";
@@ -68,13 +69,7 @@ fn of_revision(case: &Case<'_>) -> Result<Desired, Stop> {
 /// Tells whether the revision's pods are one gang already, or none of them is grouped yet.
 fn runs_as_gang(case: &Case<'_>, revision: &str) -> Result<bool, Stop> {
     let namespace = &case.pod.namespace;
-    let pods = Read::List {
-        api_version: "v1".to_owned(),
-        kind: "Pod".to_owned(),
-        namespace: namespace.to_string(),
-        prefix: String::new(),
-        labels: vec![(REVISION_LABEL.to_owned(), revision.to_owned())],
-    };
+    let pods = Read::pods(namespace, &[(REVISION_LABEL, revision)], Sought::SameGroup);
     let mut groups = BTreeSet::new();
     for pod in case.facts.list(pods)? {
         let group = pod.annotation(kai_api::names::annotation::POD_GROUP);

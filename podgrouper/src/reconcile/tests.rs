@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::sought::Sought;
 use crate::status::Usage;
 
 /// The API server: objects and lists of kinds by path, and what was written to it.
@@ -218,6 +219,26 @@ async fn large_groups_of_a_namespace_are_not_made_without_end() {
             Err(Failure::Wrong(why)) => assert!(!expect && why.contains("16 MiB"), "{why}"),
             Err(other) => panic!("{other:?}"),
         }
+    }
+}
+
+/// An edit of a workload has each of its pods looked at, and each may have a label of all the others.
+#[tokio::test]
+async fn of_pods_with_one_label_those_are_copied_that_decide() {
+    const KEY: &str = "leaderworkerset.sigs.k8s.io/group-key";
+    let reconciler = Server::new().reconciler();
+    for number in 0..100 {
+        let labels = json!({KEY: "k", "worker-index": (number % 10).to_string()});
+        let metadata = json!({"namespace": "n", "name": format!("p-{number}"), "labels": labels});
+        let pod = json!({"metadata": metadata});
+        reconciler.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+    }
+    let workers = Sought::StayingBut("worker-index".to_owned(), "0".to_owned());
+    for (sought, expect) in [(Sought::All, 100), (workers, 1), (Sought::SameGroup, 0)] {
+        let read = Read::pods("n", &[(KEY, "k")], sought);
+        let answer = reconciler.answer(&read, None).await.expect("they are kept");
+        let Answer::List(found) = &answer else { panic!("{answer:?}") };
+        assert_eq!(found.len(), expect, "{read:?}");
     }
 }
 

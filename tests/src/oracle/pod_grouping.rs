@@ -71,6 +71,7 @@ fn outcome(case: &Value) -> Result<Value, String> {
             Ok(desired) => return Ok(render(&desired)),
             Err(Stop::Bad(why) | Stop::Early(why)) => return Err(why),
             Err(Stop::Need(read)) => {
+                let read = *read;
                 let answer = world.answer(&read);
                 facts.add(read, answer);
             }
@@ -226,7 +227,7 @@ impl World {
                 found.retain(|object| object.name() == name);
                 found.pop().map_or(Answer::Absent, Answer::Found)
             }
-            Read::List { api_version, kind, namespace, prefix, labels } => {
+            Read::List { api_version, kind, namespace, prefix, labels, .. } => {
                 let mut found = self.of_kind(api_version, kind, namespace);
                 found.retain(|object| {
                     object.name().starts_with(prefix)

@@ -94,6 +94,7 @@ fn desired(pod: &Pod, objects: &[Arc<Object>], settings: &Settings) -> Result<De
             Ok(desired) => return Ok(desired),
             Err(Stop::Bad(why) | Stop::Early(why)) => return Err(why),
             Err(Stop::Need(read)) => {
+                let read = *read;
                 let answer = answer(&read, objects, &find);
                 facts.add(read, answer);
             }

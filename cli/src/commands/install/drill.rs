@@ -223,6 +223,7 @@ impl<'c> Reader<'c> {
             match group(&case) {
                 Ok(desired) => return Ok(Ok(desired)),
                 Err(Stop::Need(read)) => {
+                    let read = *read;
                     let answer = self.answer(&read).await?;
                     self.facts.add(read, answer);
                 }
