@@ -30,6 +30,7 @@ mod request;
 mod rules;
 mod selector;
 mod shard;
+mod spread;
 mod storage;
 mod topology;
 mod unread;
@@ -127,6 +128,8 @@ pub struct Ingest {
     zones: numa::Zones,
     /// Labels of namespaces.
     namespaces: namespace::Namespaces,
+    /// Selectors of topology spread.
+    spreads: spread::Spreads,
     /// Budgets of disruptions.
     budgets: budget::Budgets,
 }
@@ -148,6 +151,7 @@ impl Ingest {
             needs: storage::Needs::default(),
             zones: numa::Zones::default(),
             namespaces: namespace::Namespaces::default(),
+            spreads: spread::Spreads::default(),
             budgets: budget::Budgets::default(),
         }
     }
@@ -159,8 +163,8 @@ impl Ingest {
         self.catalog.flush(&mut self.context);
     }
 
-    /// Tells anew of pods that refer to something which came, changed or went, have a label that matters since now, or have
-    /// been terminating for too long.
+    /// Tells anew of pods that refer to something which came, changed or went, have a label that matters since now, have been
+    /// terminating for too long, or have constraints of topology spread for which there is room since now.
     ///
     /// `told` gives the facts of a pod as they were told last, for nothing is kept of them here. Whoever answers must have
     /// taken all of [`Context::deltas`] before: facts from before one of them would take it back.
@@ -169,6 +173,9 @@ impl Ingest {
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
         let stuck = self.releasing.flush(&self.context, &now);
         anew.extend(stuck);
+        let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
+        let admitted = self.spreads.flush(&mut self.context, &now);
+        anew.extend(admitted);
         let deltas = anew.iter().map(|(pod, facts)| Delta::Pod(*pod, Box::new(facts.clone())));
         self.context.deltas.extend(deltas);
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));

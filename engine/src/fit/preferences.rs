@@ -97,8 +97,8 @@ impl Wishes {
             (nodes, i64::from(*weight))
         });
         let mut counted = 0;
-        let by_spread = spread::wished(state, shape).map(|(key, counts)| {
-            counted += counts.len();
+        let by_spread = spread::wished(state, shape).map(|(key, (counts, nodes))| {
+            counted += nodes;
             let scores = counts.into_iter().map(|(value, count)| (value, -i64::from(count)));
             (key, scores.collect())
         });

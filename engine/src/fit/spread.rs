@@ -22,7 +22,7 @@ use crate::{
     told::pod::Spread,
 };
 
-/// Comparisons that counting the pods of a domain costs.
+/// Comparisons that it costs to add the pods of a node to those of its domain.
 const COUNT: usize = 8;
 
 /// State of a constraint for one pod: the domains that it may not join.
@@ -77,28 +77,31 @@ fn domain(kind: &NodeClass, basis: &SpreadBasis, shape: &ShapeRow) -> Option<Sym
     kind.label(basis.topology_key).filter(|_| counts).map(|label| label.value)
 }
 
-/// Counts the pods that a constraint means, in each of its domains that has any.
+/// Counts the pods that a constraint means, in each of its domains that has any; gives the number of nodes with such
+/// pods as well.
 fn count_by_domain(
     state: &State,
     spread: &Spread,
     domains: &SpreadDomains,
-) -> BTreeMap<Symbol, u32> {
+) -> (BTreeMap<Symbol, u32>, usize) {
     let mut counts: BTreeMap<Symbol, u32> = BTreeMap::new();
+    let mut nodes = 0;
     for (node, count) in state.pod_counts().on(spread) {
+        nodes += 1;
         let Some(rank) = state.nodes().index.rank(node) else { continue };
         if let Some(value) = domains.of.get(&state.nodes().index.kind(rank)) {
             *counts.entry(*value).or_default() += count;
         }
     }
-    counts
+    (counts, nodes)
 }
 
-/// Counts the pods that each constraint of a shape means which is only wished for, in each domain that has any;
-/// [`ensure_spread_domains`] has to have been called for the shape.
+/// Counts the pods that each constraint of a shape means which is only wished for, in each domain that has any, and the
+/// nodes with such pods; [`ensure_spread_domains`] has to have been called for the shape.
 pub(crate) fn wished(
     state: &State,
     shape: ShapeId,
-) -> impl Iterator<Item = (Symbol, BTreeMap<Symbol, u32>)> {
+) -> impl Iterator<Item = (Symbol, (BTreeMap<Symbol, u32>, usize))> {
     let spreads = state.shapes()[shape].facts.spread.iter();
     let domains = state.nodes().index.spread.get(&shape).into_iter().flatten();
     let wished = spreads.zip(domains).filter(|(spread, _)| !spread.required);
@@ -117,8 +120,8 @@ pub(crate) fn spread_states(state: &mut State, pod: PodId) -> Vec<SpreadState> {
     let Some(domains) = state.nodes().index.spread.get(&facts.shape) else { return Vec::new() };
     let required = row.facts.spread.iter().zip(domains).filter(|(spread, _)| spread.required);
     let standing = |(spread, domains): (&Spread, &Arc<SpreadDomains>)| {
-        let counts = count_by_domain(state, spread, domains);
-        compared += COUNT * counts.len();
+        let (counts, nodes) = count_by_domain(state, spread, domains);
+        compared += COUNT * nodes;
         let domains = &domains.values;
         let own = u32::from(facts.is_meant(&spread.selector, spread.namespace));
         let is_short = domains.len() < usize::try_from(spread.domains_min).unwrap_or(usize::MAX);

@@ -85,6 +85,8 @@ pub(crate) struct Index {
     pub(crate) spread: BTreeMap<ShapeId, Vec<Arc<SpreadDomains>>>,
     /// All of these domains, each once, and for how many constraints.
     pub(crate) spread_domains: BTreeMap<SpreadBasis, (Arc<SpreadDomains>, u32)>,
+    /// Number of the kinds of nodes in all of these.
+    pub(super) spread_kinds: usize,
     /// The nodes as they are when nothing runs. Filled as asked.
     pub(crate) largest: Option<Largest>,
     /// Per shape: the nodes that its pods may ever go to. Filled as asked.
@@ -219,6 +221,7 @@ impl Index {
     pub(super) fn forget_all_spread(&mut self) {
         self.spread.clear();
         self.spread_domains.clear();
+        self.spread_kinds = 0;
     }
 
     /// Forgets the domains of a shape, and those that no other shape tells apart.
@@ -227,6 +230,7 @@ impl Index {
             let Some((_, uses)) = self.spread_domains.get_mut(&one.basis) else { continue };
             *uses -= 1;
             if *uses == 0 {
+                self.spread_kinds -= one.of.len();
                 self.spread_domains.remove(&one.basis);
             }
         }

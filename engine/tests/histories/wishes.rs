@@ -131,3 +131,27 @@ fn shapes_share_the_domains_of_topology_spread() {
     let (one, ten) = (spread(1), spread(10));
     assert!(one > 40 && ten < 2 * one, "{one} for one shape, {ten} for ten");
 }
+
+/// Few domains may be many nodes, and the pods on all of these are added up.
+#[test]
+fn topology_spread_costs_the_nodes_with_pods_that_it_means() {
+    const NODES: u64 = 40;
+    for soft in [false, true] {
+        let spread = |nodes: u64| {
+            let mut text = String::from("queues: { theirs: {}, ours: {} }\nnodes:\n");
+            for node in 0..NODES {
+                let _ = writeln!(text, "  node{node:02}: {{ gpus: 8, labels: {{ zone: a }} }}");
+            }
+            text += "groups:\n";
+            for pod in 0..NODES {
+                let what = "queue: theirs, labels: { app: web }";
+                let _ = writeln!(text, "  t{pod}: {{ {what}, on: node{:02} }}", pod % nodes);
+            }
+            let wish = format!("{{ key: zone, labels: {{ app: web }}, soft: {soft} }}");
+            let gang = format!("gpus: 1, labels: {{ app: web }}, spread: [{wish}]");
+            compared(&mut world(&text), &gang)
+        };
+        let (few, all) = (spread(5), spread(NODES));
+        assert!(all >= few + (NODES - 5) * 4, "{few} on few nodes, {all} on all");
+    }
+}

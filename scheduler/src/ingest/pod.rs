@@ -148,8 +148,9 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let is_over = ingest.namespaces.take_over();
     let context = &mut ingest.context;
     if has_ended(&facts.state) {
-        // No selector means a pod that is nowhere any more.
+        // No selector means a pod that is nowhere any more, and it goes nowhere.
         facts.labels.clear();
+        facts.shape.spread.clear();
     }
     keep_member(context, row, &mut facts);
     sharing::believe(context, wire, &mut facts);
@@ -158,6 +159,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     let containers = spec.containers.iter().chain(&spec.init_containers);
     let mentioned = Mentioned::by(meta, &spec.volumes, containers);
     refuse(context, wire, &mut facts, is_over, &mentioned);
+    ingest.spreads.keep(context, row, &mut facts);
     ingest.namespaces.keep(context, row);
     // Volumes are counted as claims too, and are none that a bind writes.
     let was_held_for = context.names.held_for(row);
@@ -210,6 +212,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
     ingest.namespaces.forget(context, row);
+    ingest.spreads.forget(row);
     context.names.keep_labels(row, std::iter::empty());
     context.names.pods.remove(row);
     if was_there {
