@@ -18,6 +18,7 @@ pub(crate) mod device;
 pub(crate) mod domains;
 pub(crate) mod fragments;
 pub(crate) mod group_key;
+pub(crate) mod host_ports;
 pub(crate) mod index;
 pub(crate) mod looks;
 pub(crate) mod node_sets;

@@ -153,6 +153,22 @@ impl<I: Id> IdSet<I> {
         }
     }
 
+    /// Adds the members that `other` has, 64 ids at a time.
+    pub(crate) fn unite(&mut self, other: &Self) {
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), 0);
+            self.summary.resize(other.words.len().div_ceil(BITS), 0);
+        }
+        for (at, word) in other.words.iter().enumerate() {
+            let new = word & !self.words[at];
+            if new != 0 {
+                self.words[at] |= new;
+                self.summary[at / BITS] |= 1 << (at % BITS);
+                self.len += new.count_ones() as usize;
+            }
+        }
+    }
+
     /// Every member, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = I> {
         self.common(self)

@@ -112,6 +112,8 @@ pub(crate) fn best_node(
     let spreads = pod_affinity.as_ref().map_or(&[][..], |one| &one.spread);
     let open = spread::open(state, pod, spreads, within);
     let within = open.as_ref().or(within);
+    let apart = pod_affinity.as_ref().and_then(|one| pod_affinity::open(state, pod, one, within));
+    let within = apart.as_ref().or(within);
     let (pod_affinity, pod_claims) = (pod_affinity.as_ref(), pod_claims.as_ref());
     let bounds = Bounds { pod, within, domain, devices, pod_affinity, pod_claims };
     let mut search = bounds.search(state);
@@ -415,7 +417,7 @@ impl NodeSearch<'_> {
         let node: NodeId = state.nodes().index.node(rank);
         let mut has = filter::room(state, self.shape, node).ok()?;
         if let Some(pod_affinity) = self.pod_affinity
-            && pod_affinity::joins(state, self.shape, pod_affinity, node).ok()? == When::Later
+            && pod_affinity::joins(state, pod_affinity, node).ok()? == When::Later
         {
             has = When::Later;
         }

@@ -7,12 +7,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    base::ids::{GroupId, NodeId, PodId, ShapeId, Symbol},
+    base::{
+        id_set::IdSet,
+        ids::{GroupId, NodeId, PodId, Rank, ShapeId, Symbol},
+    },
     decided::{plan::Misfit, when::When},
     fit::spread::{self, SpreadState},
-    state::{State, shape::ShapeRow},
+    state::{
+        State,
+        anti_affinity::{Required, requirements_met},
+        host_ports::TakenPorts,
+    },
     told::pod::PodTerm,
 };
+
+/// So many nodes of closed domains are taken out in the time of a comparison.
+const CLOSED: usize = 8;
 
 /// Domains by node label: key and value.
 type TopologyPairs = BTreeSet<(Symbol, Symbol)>;
@@ -30,6 +40,8 @@ pub(crate) struct PodAffinity {
     barred: TopologyPairs,
     /// Domains that are forbidden until pods left.
     far_now: TopologyPairs,
+    /// Nodes where another pod has one of its host ports.
+    ports: TakenPorts,
     /// States of the constraints of topology spread.
     pub(crate) spread: Vec<SpreadState>,
 }
@@ -37,14 +49,14 @@ pub(crate) struct PodAffinity {
 /// Looks round for a pod, where it or others have terms about the pods beside them.
 ///
 /// # Cost
-/// For pods with terms that of counting who they mean, and in the nodes with such; for all in the number of pods whose
-/// anti-affinity means pods of this one's namespace.
+/// For pods with terms that of counting who they mean, and in the nodes with such; for those with host ports in these; for
+/// all in the number of pods whose anti-affinity means pods of this one's namespace that have one of its labels, or any.
 #[inline]
 pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity> {
     let facts = &state.pods()[pod];
     let has_terms = state.shapes()[facts.shape].has_pod_affinity();
-    let is_meant = !state.anti_affinity().is_empty()
-        && state.anti_affinity_on(facts.namespace).next().is_some();
+    let is_meant =
+        !state.anti_affinity().is_empty() && state.anti_affinity_towards(facts).next().is_some();
     (has_terms || is_meant).then(|| pre_filter(state, pod))
 }
 
@@ -59,6 +71,12 @@ fn pre_filter(state: &mut State, pod: PodId) -> PodAffinity {
         state.steps.compared += near_and_far(state, pod, &mut pod_affinity);
     }
     bars(state, pod, &mut pod_affinity);
+    let ports = &state.shapes()[id].facts.ports;
+    if !ports.is_empty() {
+        let (taken, compared) = state.nodes().ports.taken(ports);
+        pod_affinity.ports = taken;
+        state.steps.compared += compared;
+    }
     pod_affinity.spread = spread::spread_states(state, pod);
     pod_affinity
 }
@@ -96,7 +114,7 @@ fn bars(state: &mut State, pod: PodId, pod_affinity: &mut PodAffinity) {
     // Pods of one shape and namespace mean the same.
     let mut known: BTreeMap<(ShapeId, Symbol), Vec<Symbol>> = BTreeMap::new();
     let (mut looked, mut compared) = (0, 0);
-    for other in state.anti_affinity_on(facts.namespace).filter(|other| *other != pod) {
+    for other in state.anti_affinity_towards(facts).filter(|other| *other != pod) {
         looked += 1;
         if !state.pods().status[other].is_somewhere() {
             continue;
@@ -130,8 +148,8 @@ fn count(compared: usize) -> u64 {
 /// not hold for groups with others.
 ///
 /// # Cost
-/// In the number of pods whose anti-affinity means pods of the namespace; and in the terms of those that are unlike,
-/// times the pods to be placed that are.
+/// In the number of pods whose anti-affinity means pods of the namespace with a label of theirs, or any; and in the terms
+/// of those that are unlike, times the pods to be placed that are.
 pub(crate) fn is_repelled(state: &mut State, group: GroupId) -> bool {
     if state.anti_affinity().is_empty() {
         return false;
@@ -142,37 +160,83 @@ pub(crate) fn is_repelled(state: &mut State, group: GroupId) -> bool {
         return false;
     }
     let mut compared = 0;
-    let mut others: BTreeMap<Symbol, BTreeMap<(ShapeId, Symbol), PodId>> = BTreeMap::new();
+    // Pods by their shapes and namespaces, for each label that their terms require.
+    let mut unlike: BTreeMap<(Symbol, Required), BTreeMap<(ShapeId, Symbol), PodId>> =
+        BTreeMap::new();
     let mut seen: BTreeSet<(Symbol, &[(Symbol, Symbol)])> = BTreeSet::new();
     let is_repelled = pods.iter().any(|pod| {
         let facts = &state.pods()[*pod];
         if !seen.insert((facts.namespace, &facts.labels)) {
             return false;
         }
-        let others = others.entry(facts.namespace).or_insert_with(|| {
-            let others = state.anti_affinity_on(facts.namespace);
-            let there = others.filter(|other| {
-                compared += 1;
-                state.pods().status[*other].is_somewhere()
+        requirements_met(facts).any(|required| {
+            let others = unlike.entry((facts.namespace, required)).or_insert_with(|| {
+                let others = state.anti_affinity_on(facts.namespace, required);
+                let there = others.filter(|other| {
+                    compared += 1;
+                    state.pods().status[*other].is_somewhere()
+                });
+                let kind =
+                    |other| ((state.pods()[other].shape, state.pods()[other].namespace), other);
+                there.map(kind).collect()
             });
-            let unlike =
-                |other| ((state.pods()[other].shape, state.pods()[other].namespace), other);
-            there.map(unlike).collect()
-        });
-        others.values().any(|other| {
-            let terms = &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity;
-            compared += terms.len();
-            terms.iter().any(|term| matches(state, *pod, term, *other))
+            others.values().any(|other| {
+                let terms = &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity;
+                compared += terms.len();
+                terms.iter().any(|term| matches(state, *pod, term, *other))
+            })
         })
     });
     state.steps.compared += count(compared);
     is_repelled
 }
 
+/// The nodes that are left of `within`, or of all, where anti-affinity or host ports close some for now and later.
+///
+/// # Cost
+/// In the nodes of closed domains.
+pub(crate) fn open(
+    state: &mut State,
+    pod: PodId,
+    pod_affinity: &PodAffinity,
+    within: Option<&IdSet<Rank>>,
+) -> Option<IdSet<Rank>> {
+    let PodAffinity { far, barred, ports, .. } = pod_affinity;
+    if far.is_empty() && barred.is_empty() && ports.now.is_empty() {
+        return None;
+    }
+    let mut closed: BTreeMap<Symbol, Vec<Symbol>> = BTreeMap::new();
+    for (key, value) in far.union(barred) {
+        closed.entry(*key).or_default().push(*value);
+    }
+    for key in closed.keys() {
+        state.ensure_labelled(*key);
+    }
+    let index = &state.nodes().index;
+    let feasible = index.feasible(state.pods()[pod].shape);
+    let mut open: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
+    let mut compared = ports.now.len() / CLOSED;
+    for (key, values) in closed {
+        compared += values.len();
+        let by_value = index.labelled.get(&key);
+        let nodes = by_value.into_iter().flat_map(|by| values.iter().filter_map(|one| by.get(one)));
+        for nodes in nodes {
+            compared += nodes.len() / CLOSED;
+            for rank in nodes.iter().filter_map(|node| index.rank(*node)) {
+                open.remove(rank);
+            }
+        }
+    }
+    for rank in ports.now.iter().filter_map(|node| index.rank(node)) {
+        open.remove(rank);
+    }
+    state.steps.compared += count(compared);
+    Some(open)
+}
+
 /// Tells whether a pod may join the pods of a node: now, later, or why not.
 pub(crate) fn joins(
     state: &State,
-    shape: &ShapeRow,
     pod_affinity: &PodAffinity,
     node: NodeId,
 ) -> Result<When, Misfit> {
@@ -198,37 +262,11 @@ pub(crate) fn joins(
     if !spread::spreads(state, &pod_affinity.spread, node) {
         return Err(Misfit::Spread);
     }
-    let mut room = if within(&pod_affinity.far_now) { When::Later } else { When::Now };
-    if !shape.facts.ports.is_empty() {
-        for other in &state.nodes().pods[node] {
-            if clash(state, shape, *other) {
-                if !leaves(state, *other) {
-                    return Err(Misfit::Port);
-                }
-                room = When::Later;
-            }
-        }
+    if pod_affinity.ports.now.contains(node) {
+        return Err(Misfit::Port);
     }
-    Ok(room)
-}
-
-/// Tells whether two pods want a port of a node that only one can have. Both lists are in order.
-///
-/// # Cost
-/// In the ports of both.
-fn clash(state: &State, shape: &ShapeRow, other: PodId) -> bool {
-    let mut theirs = &*state.shapes()[state.pods()[other].shape].facts.ports;
-    shape.facts.ports.iter().any(|ours| {
-        while theirs.first().is_some_and(|first| first.port < ours.port) {
-            theirs = &theirs[1..];
-        }
-        theirs.iter().take_while(|theirs| theirs.port == ours.port).any(|theirs| {
-            let address = ours.address == theirs.address
-                || ours.address == Symbol::EMPTY
-                || theirs.address == Symbol::EMPTY;
-            ours.protocol == theirs.protocol && address
-        })
-    })
+    let waits = within(&pod_affinity.far_now) || pod_affinity.ports.until_left.contains(node);
+    Ok(if waits { When::Later } else { When::Now })
 }
 
 /// Tells whether all of some terms of `of` mean `pod`.
@@ -241,11 +279,6 @@ pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> b
     let facts = &state.pods()[pod];
     state.means(term, state.pods()[of].namespace, facts.namespace)
         && facts.is_selected(&term.selector)
-}
-
-/// Tells whether a pod is about to leave its node and was not nominated for it again.
-fn leaves(state: &State, pod: PodId) -> bool {
-    state.pods().status[pod].leaves_for_good()
 }
 
 fn nodes_of(state: &State, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {

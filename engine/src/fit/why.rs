@@ -406,7 +406,7 @@ impl Asker<'_> {
             })
             .or_else(|| {
                 let pod_affinity = self.pod_affinity.as_ref()?;
-                stands(pod_affinity::joins(state, shape, pod_affinity, node).err()?)
+                stands(pod_affinity::joins(state, pod_affinity, node).err()?)
             })
             .or_else(
                 || if has_room { self.late_refusal(node, looks).and_then(stands) } else { None },

@@ -77,6 +77,7 @@ impl State {
         if let Some(place) = &state.place {
             let hold = if state.phase.leaves() { HoldKind::Leaves } else { HoldKind::Stays };
             nodes.list(pod, place.node, sign);
+            nodes.ports.count(&shape.facts.ports, place.node, state.leaves_for_good(), sign);
             nodes.reserve(claims, pod, place, Booking { hold, sign });
             nodes.occupy(shape, facts, place, Booking { hold, sign });
             charge = nodes.charge(shape, place.node);
@@ -84,6 +85,7 @@ impl State {
         if let Some(place) = &state.nominee {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {
                 nodes.list(pod, place.node, sign);
+                nodes.ports.count(&shape.facts.ports, place.node, false, sign);
             }
             let entry = Booking { hold: HoldKind::Nominated, sign };
             nodes.reserve(claims, pod, place, entry);

@@ -6,7 +6,9 @@ use crate::{
         lane_table::LaneTable,
         resources::Charge,
     },
-    state::{State, booking::Sign, slices::SliceRow, tree::Tree, zones::ZoneTable},
+    state::{
+        State, booking::Sign, host_ports::HostPorts, slices::SliceRow, tree::Tree, zones::ZoneTable,
+    },
 };
 
 impl State {
@@ -39,6 +41,8 @@ impl State {
         compare("NUMA zones", equal(&self.nodes.zones, &anew.nodes.zones));
         compare("pods that spread counts", self.pod_counts == anew.pod_counts);
         compare("pods by namespace", self.placed == anew.placed);
+        compare("pods that keep others away", self.anti_affinity == anew.anti_affinity);
+        compare("host ports", self.nodes.ports == anew.nodes.ports);
         compare("pods that terms mean", self.tallies_hold());
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
@@ -75,6 +79,8 @@ impl State {
         anew.nodes.unassigned = 0;
         anew.pod_counts.clear_counts();
         anew.placed.clear();
+        anew.anti_affinity.forget_placed();
+        anew.nodes.ports = HostPorts::default();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
             (row.used, row.fixed, row.leaving) = Default::default();

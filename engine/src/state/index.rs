@@ -75,7 +75,7 @@ pub(crate) struct Index {
     pub(crate) domains: Column<TopologyId, Option<Domains>>,
     /// Nodes by label and taint, for shapes that are asked about for the first time.
     pub(super) node_sets: Option<NodeSets>,
-    /// Nodes by their value of a label that devices of several nodes ask for. Filled as asked.
+    /// Nodes by their value of a label that devices of several nodes ask for, or by which pods keep apart. Filled as asked.
     pub(crate) labelled: BTreeMap<crate::Symbol, BTreeMap<crate::Symbol, Vec<NodeId>>>,
     /// Nodes by the largest part of a shared GPU that is free: at a place those where it is at least so many steps.
     pub(super) parts: Vec<IdSet<Rank>>,

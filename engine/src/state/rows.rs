@@ -17,6 +17,7 @@ use crate::{
     state::{
         device::Device,
         group_key::GroupKey,
+        host_ports::HostPorts,
         index::Index,
         shape::{NodeClasses, ShapeRow},
         slices::SliceRow,
@@ -62,6 +63,8 @@ pub(crate) struct Nodes {
     pub(crate) zones_max: usize,
     /// Per node: the pods that hold or will hold a place, by id. Derived.
     pub(crate) pods: Column<NodeId, Vec<PodId>>,
+    /// Host ports that pods with a place use. Derived.
+    pub(crate) ports: HostPorts,
     /// Amounts that nodes which take pods offer to queues in all.
     pub(crate) total: Charge,
     /// The part of it that is GPUs on nodes without the gpu-worker label.

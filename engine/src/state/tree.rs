@@ -38,6 +38,9 @@ pub(crate) struct Set {
 /// The member of a group without sub-groups.
 const ALL: Cow<'static, [Member]> = Cow::Borrowed(&[Member::Leaf(0)]);
 
+/// The row of the leaf of a group without sub-groups.
+const FIRST: Cow<'static, [u16]> = Cow::Borrowed(&[0]);
+
 /// The sets of a group without sub-groups and without topology: nearly every one, and they all share it.
 static FLAT: [Set; 1] = [Set { name: Symbol::EMPTY, min: None, topology: None, members: ALL }];
 
@@ -104,6 +107,8 @@ pub(crate) struct Tree {
     /// Row 0 is the group itself; empty where the structure is unknown.
     pub(crate) sets: Cow<'static, [Set]>,
     pub(crate) leaves: Few<Leaf>,
+    /// Rows of the leaves by their names, those of one name in their own order.
+    by_name: Cow<'static, [u16]>,
     /// The structure makes no tree: nothing of it starts, and what runs is all in one leaf.
     pub(crate) is_malformed: bool,
     /// Number of leaves that are completing.
@@ -118,6 +123,7 @@ impl Tree {
         Self::well_formed(structure).unwrap_or_else(|| Self {
             sets: Cow::Borrowed(FLAT.as_slice()),
             leaves: Few::One([Leaf::default()]),
+            by_name: FIRST,
             is_malformed: true,
             ..Self::default()
         })
@@ -134,7 +140,8 @@ impl Tree {
                     Cow::Owned(vec![root(*topology)])
                 };
                 let leaf = Leaf { min: *min, ..Leaf::default() };
-                return Some(Self { sets, leaves: Few::One([leaf]), ..Self::default() });
+                let leaves = Few::One([leaf]);
+                return Some(Self { sets, leaves, by_name: FIRST, ..Self::default() });
             }
             Structure::Tree { min, topology, sub_groups } => (*min, *topology, sub_groups),
             Structure::Malformed => return None,
@@ -165,7 +172,10 @@ impl Tree {
             };
             sets[set].members.to_mut().push(members[at]);
         }
-        let tree = Self { sets: sets.into(), leaves: leaves.into(), ..Self::default() };
+        let mut by_name: Vec<u16> = (0..leaves.len()).map(index).collect();
+        by_name.sort_by_key(|leaf| leaves[usize::from(*leaf)].name);
+        let (leaves, by_name) = (leaves.into(), by_name.into());
+        let tree = Self { sets: sets.into(), leaves, by_name, ..Self::default() };
         // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
         let reached = tree.count_below(0, sub_groups.len())?;
         (reached == sub_groups.len()
@@ -184,9 +194,17 @@ impl Tree {
         Some(count)
     }
 
-    /// The leaf of a name.
-    pub(crate) fn leaf_of(&self, name: Symbol) -> Option<u16> {
-        self.leaves.iter().position(|leaf| leaf.name == name).map(index)
+    /// The leaf of a name, the first one where several have it; adds the names that it was compared with.
+    ///
+    /// # Cost
+    /// That of a search: each pod of a group with thousands of sub-groups may be told at once.
+    pub(crate) fn leaf_of(&self, name: Symbol, compared: &mut u64) -> Option<u16> {
+        let name_of = |leaf: &u16| self.leaves[usize::from(*leaf)].name;
+        let at = self.by_name.partition_point(|leaf| {
+            *compared += 1;
+            name_of(leaf) < name
+        });
+        self.by_name.get(at).filter(|leaf| name_of(leaf) == name).copied()
     }
 
     pub(crate) fn is_satisfied(&self, member: Member) -> bool {
@@ -462,4 +480,44 @@ fn adjust(number: &mut u32, was: bool, is: bool) {
 
 fn index(row: usize) -> u16 {
     u16::try_from(row).expect("a group has at most u16::MAX sub-groups")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::told::group::SubGroup;
+
+    fn leaves(names: impl Iterator<Item = u32>) -> Tree {
+        let leaf = |name| SubGroup {
+            name: Symbol::new(name),
+            parent: None,
+            min: Min::Pods(1),
+            topology: None,
+        };
+        let sub_groups = names.map(leaf).collect();
+        Tree::new(&Structure::Tree { min: None, topology: None, sub_groups })
+    }
+
+    /// Each pod of a group that its user changes is put into its sub-group anew.
+    #[test]
+    fn a_sub_group_is_found_without_a_look_at_all_others() {
+        // Names in no order, an odd number for each.
+        let tree = leaves((0..10_000).map(|at| 2 * (at * 7919 % 10_000) + 1));
+        for (row, leaf) in tree.leaves.iter().enumerate() {
+            let mut compared = 0;
+            assert_eq!(tree.leaf_of(leaf.name, &mut compared), Some(index(row)));
+            assert!(compared <= 15, "{compared} names");
+        }
+        assert_eq!(tree.leaf_of(Symbol::new(2), &mut 0), None);
+    }
+
+    #[test]
+    fn the_first_sub_group_of_a_name_has_it() {
+        let tree = leaves([5, 3, 5, 3].into_iter());
+        let found = [3, 4, 5].map(|name| tree.leaf_of(Symbol::new(name), &mut 0));
+        assert_eq!(found, [Some(1), None, Some(0)]);
+        let flat = Tree::new(&Structure::Flat { min: 1, topology: None });
+        assert_eq!(flat.leaf_of(Symbol::EMPTY, &mut 0), Some(0));
+        assert_eq!(Tree::default().leaf_of(Symbol::EMPTY, &mut 0), None);
+    }
 }

@@ -90,7 +90,8 @@ fn what_fits_nowhere_is_not_asked_what_it_prefers() {
 fn a_gang_that_others_may_keep_away_is_compared_once() {
     let repelled = |pods| {
         let mut world = company(4, 0, "default");
-        let far = terms("anti_affinity", 64);
+        let term = |number| format!("{{ key: host, labels: {{ app: cache, tier: t{number} }} }}");
+        let far = format!("anti_affinity: [{}]", (0..64).map(term).collect::<Vec<_>>().join(", "));
         for pod in 0..4 {
             let what = format!("queue: theirs, labels: {{ app: db }}, {far}, on: node{pod:02}");
             add(&mut world, &format!("groups: {{ far{pod}: {{ {what} }} }}"));
@@ -153,5 +154,38 @@ fn topology_spread_costs_the_nodes_with_pods_that_it_means() {
         };
         let (few, all) = (spread(5), spread(NODES));
         assert!(all >= few + (NODES - 5) * 4, "{few} on few nodes, {all} on all");
+    }
+}
+
+/// Pods that keep away others with a label are not looked at for those without it, however many they are.
+#[test]
+fn who_keeps_others_away_is_looked_at_by_those_with_the_label() {
+    let beside = |pods: u64, label: &str| {
+        let mut world = company(4, 0, "default");
+        for pod in 0..pods {
+            let term = format!("{{ key: host, labels: {{ app: shunned{pod} }} }}");
+            let what = format!("queue: theirs, anti_affinity: [{term}], on: node{:02}", pod % 4);
+            add(&mut world, &format!("groups: {{ far{pod}: {{ {what} }} }}"));
+        }
+        compared(&mut world, &format!("gpus: 1, labels: {{ app: {label} }}"))
+    };
+    assert_eq!(beside(40, "web"), beside(0, "web"));
+    assert!(beside(40, "shunned7") > beside(0, "shunned7"));
+}
+
+/// A gang whose pods may not be together goes from node to node, and looks at none that it has.
+#[test]
+fn pods_that_keep_apart_look_at_no_node_in_vain() {
+    let nodes = 40;
+    let apart = "anti_affinity: [{ key: host, labels: { app: gang } }]";
+    for what in [apart, "ports: [8080, 9090]"] {
+        let mut world = company(nodes, 0, "default");
+        world.config.actions = Actions { allocate: true, ..Actions::NONE };
+        let gang = format!("queue: ours, pods: {}, labels: {{ app: gang }}, {what}", nodes + 1);
+        add(&mut world, &format!("groups: {{ gang: {{ {gang} }} }}"));
+        let plan = plan_at(&mut world, 0);
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+        assert!(plan.changes.is_empty(), "{what}");
+        assert!(plan.steps.nodes < 3 * nodes, "{what}: {:?}", plan.steps);
     }
 }

@@ -152,8 +152,8 @@ impl State {
         let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
         // What runs can be evicted wherever its user says by now that it belongs.
         let runs = facts.told.phase.is_active() || facts.told.phase.leaves();
-        facts.leaf =
-            tree.leaf_of(facts.sub_group).or((runs && !tree.leaves.is_empty()).then_some(0));
+        let named = tree.leaf_of(facts.sub_group, &mut self.steps.compared);
+        facts.leaf = named.or((runs && !tree.leaves.is_empty()).then_some(0));
         if let Some(leaf) = facts.leaf {
             let turn = facts.turn();
             let pods = &self.pods;

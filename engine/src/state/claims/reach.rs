@@ -194,6 +194,15 @@ fn by_value(
 }
 
 impl State {
+    /// Has nodes listed by their value of a label.
+    ///
+    /// # Cost
+    /// In the nodes, for a key that was not asked for since some node got other labels; else nothing.
+    pub(crate) fn ensure_labelled(&mut self, key: Symbol) {
+        let Nodes { facts, index, .. } = &mut self.nodes;
+        index.labelled.entry(key).or_insert_with(|| by_value(facts, key));
+    }
+
     /// Takes in what resource slices publish for several nodes; what they no longer publish is gone.
     ///
     /// # Cost

@@ -1,0 +1,195 @@
+//! Ports of nodes that pods with a place use: who wants one asks for the nodes where it is taken, and looks at no pod there.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    base::{
+        id_set::IdSet,
+        ids::{NodeId, Symbol},
+    },
+    state::booking::Sign,
+    told::pod::HostPort,
+};
+
+/// A port: its number, its protocol and its address; without one it stands for the port of any address that somebody names.
+type Port = (u16, Symbol, Option<Symbol>);
+
+/// A port that is used on so many nodes has these as a set, which is added to another at once.
+const DENSE: usize = 64;
+
+/// Numbers of pods that use a port of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Users {
+    staying: u32,
+    /// About to leave and not nominated again.
+    leaving: u32,
+}
+
+/// Nodes on which ports are taken.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct TakenPorts {
+    /// By pods that stay.
+    pub(crate) now: IdSet<NodeId>,
+    /// By pods that are about to leave.
+    pub(crate) until_left: IdSet<NodeId>,
+}
+
+impl TakenPorts {
+    fn assign(&mut self, node: NodeId, users: Users) {
+        self.now.assign(node, users.staying > 0);
+        self.until_left.assign(node, users.leaving > 0);
+    }
+
+    fn add(&mut self, node: NodeId, users: Users) {
+        if users.staying > 0 {
+            self.now.insert(node);
+        }
+        if users.leaving > 0 {
+            self.until_left.insert(node);
+        }
+    }
+}
+
+/// Nodes of a port that many use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Dense {
+    /// Number of nodes.
+    nodes: usize,
+    taken: TakenPorts,
+}
+
+/// Host ports in use, by node.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct HostPorts {
+    users: BTreeMap<(Port, NodeId), Users>,
+    /// Those of at least [`DENSE`] nodes.
+    dense: BTreeMap<Port, Dense>,
+}
+
+impl HostPorts {
+    /// Enters a pod with these ports on a node, or takes it back.
+    ///
+    /// # Cost
+    /// A few searches for each port.
+    pub(super) fn count(&mut self, ports: &[HostPort], node: NodeId, leaves: bool, sign: Sign) {
+        for HostPort { port, protocol, address } in ports {
+            self.count_port((*port, *protocol, Some(*address)), node, leaves, sign);
+            if *address != Symbol::EMPTY {
+                self.count_port((*port, *protocol, None), node, leaves, sign);
+            }
+        }
+    }
+
+    fn count_port(&mut self, port: Port, node: NodeId, leaves: bool, sign: Sign) {
+        let row = self.users.entry((port, node)).or_default();
+        let was = *row;
+        sign.count(if leaves { &mut row.leaving } else { &mut row.staying });
+        let users = *row;
+        let (is_new, is_gone) = (was == Users::default(), users == Users::default());
+        if is_gone {
+            self.users.remove(&(port, node));
+        }
+        if let Some(dense) = self.dense.get_mut(&port) {
+            dense.taken.assign(node, users);
+            dense.nodes = dense.nodes + usize::from(is_new) - usize::from(is_gone);
+            if dense.nodes < DENSE {
+                self.dense.remove(&port);
+            }
+        } else if is_new && self.of(port).nth(DENSE - 1).is_some() {
+            let mut dense = Dense { nodes: 0, taken: TakenPorts::default() };
+            for (node, users) in self.of(port) {
+                dense.nodes += 1;
+                dense.taken.add(node, users);
+            }
+            self.dense.insert(port, dense);
+        }
+    }
+
+    fn of(&self, port: Port) -> impl Iterator<Item = (NodeId, Users)> {
+        let users = self.users.range((port, NodeId::new(0))..);
+        let of_port = users.take_while(move |((one, _), _)| *one == port);
+        of_port.map(|((_, node), users)| (*node, *users))
+    }
+
+    /// Finds the nodes where a pod that wants these ports is not alone with one; gives the comparisons that it took.
+    ///
+    /// # Cost
+    /// For each port two searches, and a step for each 64 nodes.
+    pub(crate) fn taken(&self, ports: &[HostPort]) -> (TakenPorts, u64) {
+        let (mut taken, mut compared) = (TakenPorts::default(), 0);
+        for HostPort { port, protocol, address } in ports {
+            // A port of all addresses is that of each.
+            let own = if *address == Symbol::EMPTY { None } else { Some(*address) };
+            for address in [own, Some(Symbol::EMPTY)] {
+                let port = (*port, *protocol, address);
+                compared += 1;
+                if let Some(dense) = self.dense.get(&port) {
+                    compared += 1;
+                    taken.now.unite(&dense.taken.now);
+                    taken.until_left.unite(&dense.taken.until_left);
+                    continue;
+                }
+                for (at, (node, users)) in self.of(port).enumerate() {
+                    compared += u64::from(at.is_multiple_of(8));
+                    taken.add(node, users);
+                }
+            }
+        }
+        (taken, compared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Symbol = Symbol::EMPTY;
+
+    fn port(port: u16, address: Symbol) -> HostPort {
+        HostPort { port, protocol: Symbol::new(1), address }
+    }
+
+    #[test]
+    fn a_port_of_all_addresses_is_that_of_each() {
+        let [one, other] = [2, 3].map(Symbol::new);
+        for (theirs, ours, is_taken) in [
+            (port(80, ALL), port(80, ALL), true),
+            (port(80, ALL), port(80, one), true),
+            (port(80, one), port(80, ALL), true),
+            (port(80, one), port(80, one), true),
+            (port(80, one), port(80, other), false),
+            (port(80, ALL), port(81, ALL), false),
+            (port(80, ALL), HostPort { protocol: other, ..port(80, ALL) }, false),
+        ] {
+            let mut ports = HostPorts::default();
+            let node = NodeId::new(7);
+            for leaves in [false, true] {
+                ports.count(&[theirs], node, leaves, Sign::Plus);
+                let (taken, _) = ports.taken(&[ours]);
+                let found = if leaves { &taken.until_left } else { &taken.now };
+                assert_eq!(found.contains(node), is_taken, "{theirs:?} {ours:?}");
+                assert_eq!(taken.now.is_empty() && taken.until_left.is_empty(), !is_taken);
+                ports.count(&[theirs], node, leaves, Sign::Minus);
+            }
+            assert_eq!(ports, HostPorts::default());
+        }
+    }
+
+    /// A user may have pods with 256 ports on every node.
+    #[test]
+    fn a_port_of_many_nodes_costs_no_look_at_each() {
+        let (mut ports, own) = (HostPorts::default(), [port(80, ALL)]);
+        let nodes = || (0..4000).map(NodeId::new);
+        for (before, node) in nodes().enumerate() {
+            let (taken, compared) = ports.taken(&own);
+            assert_eq!(taken.now.len(), before);
+            assert!(compared <= 16, "{compared} comparisons");
+            ports.count(&own, node, false, Sign::Plus);
+        }
+        for (gone, node) in nodes().enumerate() {
+            ports.count(&own, node, false, Sign::Minus);
+            assert_eq!(ports.taken(&own).0.now.len(), 3999 - gone);
+        }
+        assert_eq!(ports, HostPorts::default());
+    }
+}
