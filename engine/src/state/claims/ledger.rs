@@ -52,7 +52,11 @@ impl Nodes {
         let Some(reserved) = place.reserved.as_deref() else { return };
         for of_one in reserved.claims.chunk_by(|one, next| one.claim == next.claim) {
             let claim = of_one.first().and_then(|claimed| claimed.claim);
-            let node = claims.node_of(claim, place.node);
+            // Whoever is moved will have others by a claim of its own, not those that this one was given.
+            let node = match entry.hold {
+                HoldKind::Nominated => place.node,
+                HoldKind::Stays | HoldKind::Leaves => claims.node_of(claim, place.node),
+            };
             if let Some(claim) = claim {
                 self.note_holder(claims, claim, pod, entry);
             }
