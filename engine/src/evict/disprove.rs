@@ -39,7 +39,7 @@ impl VictimSearch<'_> {
         if coarse.is_some() || !self.is_choosy(state) {
             return coarse;
         }
-        let emptied = self.emptied(state);
+        let emptied = self.emptied(state)?;
         self.short_of_domains(state, &emptied)
             .or_else(|| self.short_of_room_together(state, &emptied))
             .or_else(|| self.short_of_rooms(state, &emptied))
@@ -137,7 +137,7 @@ impl VictimSearch<'_> {
         Some(most(unit.max(1), largest))
     }
 
-    /// Pods per shape over all nodes.
+    /// Pods per shape over all nodes. Nothing is shown where there are more victims and shapes than are counted.
     fn short_of_nodes(&mut self, state: &mut State) -> Option<Shortage> {
         let all = self.search.pods.len();
         let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
@@ -154,13 +154,16 @@ impl VictimSearch<'_> {
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
             short = self.search.demand.short(&tally.room, all);
+            if tally.compared > COUNTED_MAX {
+                short = None;
+            }
         }
         state.steps.compared += tally.compared + passed;
         short.map(|(needed, most)| Shortage::Pods { needed: count(needed), most: count(most) })
     }
 
-    /// All nodes with every candidate gone.
-    fn emptied(&mut self, state: &mut State) -> Capacity {
+    /// All nodes with every candidate gone; none where there are more of them than are counted.
+    fn emptied(&mut self, state: &mut State) -> Option<Capacity> {
         let filter = self.filter();
         self.search.victims.narrow(state, &filter);
         let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
@@ -168,9 +171,12 @@ impl VictimSearch<'_> {
         for group in self.search.victims.groups(state, &filter, &mut passed) {
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
             tally.add(state, &self.search.demand, &self.search.nodes, &pods);
+            if tally.compared > COUNTED_MAX {
+                break;
+            }
         }
         state.steps.compared += tally.compared + passed;
-        tally
+        (tally.compared <= COUNTED_MAX).then_some(tally)
     }
 
     /// Pods that keep away from each other take a domain each.
@@ -304,6 +310,10 @@ fn gcd(mut a: i64, mut b: i64) -> i64 {
 
 /// Comparisons that looking for a node's domain and room costs.
 const NODE: usize = 8;
+
+/// Victims of unlike pods are counted in so many comparisons, which take some 100 ms: what more would show the search finds out
+/// by itself, within its steps.
+const COUNTED_MAX: u64 = 1 << 20;
 
 /// Counts the domains by a topology key that have room for a pod of a shape, each for one that keeps apart.
 fn apart_most(

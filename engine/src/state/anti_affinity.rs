@@ -15,8 +15,9 @@ use crate::{
 /// A label that all pods which a term means have, with its value where that is one of some; none where a term requires none.
 pub(crate) type Required = Option<(Symbol, Option<Symbol>)>;
 
-/// A term is listed in so many places by values of labels and namespaces; one that says more, by the key of the label alone.
-const PLACES_MAX: usize = 512;
+/// The terms of a pod are listed in so many places by values of labels and namespaces; those that say more after that, by the key
+/// of the label alone.
+const PLACES_MAX: usize = 64;
 
 /// Pods whose anti-affinity means pods of a namespace: those that hold or will hold a place, since others keep nobody away.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -58,10 +59,11 @@ impl AntiAffinity {
     /// Adds a pod of a namespace with such terms.
     ///
     /// # Cost
-    /// In the namespaces that the terms name, times the values of a label that they require; a few hundred at most.
+    /// In the namespaces that the terms name, and [`PLACES_MAX`] more.
     pub(super) fn insert(&mut self, pod: PodId, own: Symbol, terms: &[PodTerm]) {
+        let mut left = PLACES_MAX;
         for term in terms {
-            for required in required(term) {
+            for required in required(term, &mut left) {
                 for namespace in named(term, &own) {
                     self.named.entry((*namespace, required)).or_default().insert(pod);
                 }
@@ -75,8 +77,9 @@ impl AntiAffinity {
 
     /// Takes a pod out that was added like this.
     pub(super) fn remove(&mut self, pod: PodId, own: Symbol, terms: &[PodTerm]) {
+        let mut left = PLACES_MAX;
         for term in terms {
-            for required in required(term) {
+            for required in required(term, &mut left) {
                 for namespace in named(term, &own) {
                     take(&mut self.named, &(*namespace, required), pod);
                 }
@@ -117,11 +120,14 @@ fn take<K: Ord>(pods: &mut BTreeMap<K, BTreeSet<PodId>>, key: &K, pod: PodId) {
     }
 }
 
-/// Lists the labels of which each pod that a term means has one: of all requirements that with the fewest values.
-fn required(term: &PodTerm) -> Vec<Required> {
+/// Lists the labels of which each pod that a term means has one: of all requirements that with the fewest values. Values are told
+/// apart while places are `left` for them.
+fn required(term: &PodTerm, left: &mut usize) -> Vec<Required> {
     let values = term.selector.iter().filter_map(Requirement::values);
     if let Some((key, values)) = values.min_by_key(|(_, values)| values.len()) {
-        if values.len().saturating_mul(term.namespaces.len()) <= PLACES_MAX {
+        let places = values.len().saturating_mul(term.namespaces.len().max(1));
+        if places <= *left {
+            *left -= places;
             let values: BTreeSet<Symbol> = values.iter().copied().collect();
             return values.into_iter().map(|value| Some((key, Some(value)))).collect();
         }

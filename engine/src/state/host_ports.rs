@@ -14,7 +14,7 @@ use crate::{
 /// A port: its number, its protocol and its address; without one it stands for the port of any address that somebody names.
 type Port = (u16, Symbol, Option<Symbol>);
 
-/// A port that is used on so many nodes has these as a set, which is added to another at once.
+/// A port that is used on so many nodes has these as a set, which is added to another at once, until it is used on half as many.
 const DENSE: usize = 64;
 
 /// Numbers of pods that use a port of a node.
@@ -50,20 +50,21 @@ impl TakenPorts {
     }
 }
 
-/// Nodes of a port that many use.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Dense {
-    /// Number of nodes.
-    nodes: usize,
-    taken: TakenPorts,
-}
-
 /// Host ports in use, by node.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct HostPorts {
     users: BTreeMap<(Port, NodeId), Users>,
-    /// Those of at least [`DENSE`] nodes.
-    dense: BTreeMap<Port, Dense>,
+    /// Numbers of nodes where a port is in use.
+    nodes: BTreeMap<Port, usize>,
+    /// Nodes of ports that are in use on [`DENSE`] of them or were since they were on half as many.
+    dense: BTreeMap<Port, TakenPorts>,
+}
+
+impl PartialEq for HostPorts {
+    /// Equal users; of which ports the nodes are kept as a set too does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.users == other.users && self.nodes == other.nodes
+    }
 }
 
 impl HostPorts {
@@ -89,19 +90,30 @@ impl HostPorts {
         if is_gone {
             self.users.remove(&(port, node));
         }
-        if let Some(dense) = self.dense.get_mut(&port) {
-            dense.taken.assign(node, users);
-            dense.nodes = dense.nodes + usize::from(is_new) - usize::from(is_gone);
-            if dense.nodes < DENSE {
-                self.dense.remove(&port);
-            }
-        } else if is_new && self.of(port).nth(DENSE - 1).is_some() {
-            let mut dense = Dense { nodes: 0, taken: TakenPorts::default() };
+        if let Some(taken) = self.dense.get_mut(&port) {
+            taken.assign(node, users);
+        }
+        if is_new || is_gone {
+            self.count_node(port, is_new);
+        }
+    }
+
+    /// Counts a node more, or less, where a port is in use.
+    fn count_node(&mut self, port: Port, is_new: bool) {
+        let nodes = self.nodes.entry(port).or_default();
+        *nodes = *nodes + usize::from(is_new) - usize::from(!is_new);
+        let nodes = *nodes;
+        if nodes == 0 {
+            self.nodes.remove(&port);
+        }
+        if nodes < DENSE / 2 {
+            self.dense.remove(&port);
+        } else if nodes >= DENSE && !self.dense.contains_key(&port) {
+            let mut taken = TakenPorts::default();
             for (node, users) in self.of(port) {
-                dense.nodes += 1;
-                dense.taken.add(node, users);
+                taken.add(node, users);
             }
-            self.dense.insert(port, dense);
+            self.dense.insert(port, taken);
         }
     }
 
@@ -125,8 +137,8 @@ impl HostPorts {
                 compared += 1;
                 if let Some(dense) = self.dense.get(&port) {
                     compared += 1;
-                    taken.now.unite(&dense.taken.now);
-                    taken.until_left.unite(&dense.taken.until_left);
+                    taken.now.unite(&dense.now);
+                    taken.until_left.unite(&dense.until_left);
                     continue;
                 }
                 for (at, (node, users)) in self.of(port).enumerate() {
