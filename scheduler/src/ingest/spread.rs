@@ -52,8 +52,6 @@ pub(super) struct Spreads {
     pods: HashMap<u32, (Symbol, Part)>,
     /// Namespaces with refused pods for which there may be room by now.
     due: BTreeSet<Symbol>,
-    /// Constraints of refused pods that another one has counted by now.
-    alike: Vec<(Symbol, Constraints)>,
 }
 
 impl Counted {
@@ -105,12 +103,6 @@ impl Asked {
         }
     }
 
-    /// The first constraints of refused pods, where there is room for them by now.
-    fn next(&self) -> Option<Constraints> {
-        let (first, _) = self.refused.first_key_value()?;
-        self.waiting.has_room(first).then(|| Arc::clone(first))
-    }
-
     fn is_empty(&self) -> bool {
         self.waiting.0.is_empty() && self.others.0.is_empty() && self.refused.is_empty()
     }
@@ -130,8 +122,9 @@ impl Spreads {
         let namespace = facts.namespace;
         let asked = self.asked.entry(namespace).or_default();
         let part = if waits && asked.waiting.has_room(constraints) {
-            if let Some((alike, _)) = asked.refused.get_key_value(&*constraints) {
-                self.alike.push((namespace, Arc::clone(alike)));
+            // Refused pods may have the same.
+            if !asked.refused.is_empty() {
+                self.due.insert(namespace);
             }
             Part::Waits(asked.waiting.enter(constraints))
         } else if waits {
@@ -169,22 +162,18 @@ impl Spreads {
     /// Gives the refused pods for which there is room by now, as they are to be told: `told` has how they were.
     ///
     /// # Cost
-    /// In these pods, and in the namespaces that ask for less than before.
+    /// In the refused pods of the namespaces that ask for other selectors than before.
     pub(super) fn flush(
         &mut self,
         context: &mut Context,
         told: &dyn Fn(PodId) -> Option<Pod>,
     ) -> BTreeMap<PodId, Pod> {
         let mut admitted = Vec::new();
-        for (namespace, constraints) in std::mem::take(&mut self.alike) {
-            let asked = self.asked.get(&namespace);
-            if asked.is_some_and(|asked| asked.waiting.has_room(&constraints)) {
-                admitted.extend(self.admit(namespace, &constraints));
-            }
-        }
         for namespace in std::mem::take(&mut self.due) {
-            while let Some(next) = self.asked.get(&namespace).and_then(Asked::next) {
-                admitted.extend(self.admit(namespace, &next));
+            let Some(asked) = self.asked.get(&namespace) else { continue };
+            let refused: Vec<Constraints> = asked.refused.keys().cloned().collect();
+            for constraints in refused {
+                admitted.extend(self.admit(namespace, &constraints));
             }
         }
         if admitted.is_empty() {
@@ -200,9 +189,12 @@ impl Spreads {
         anew.collect()
     }
 
-    /// Has the constraints of the refused pods counted that have these; gives the pods.
+    /// Has the constraints of the refused pods counted that have these, where there is room for them by now; gives the pods.
     fn admit(&mut self, namespace: Symbol, constraints: &Constraints) -> Vec<(PodId, Constraints)> {
-        let Some(asked) = self.asked.get_mut(&namespace) else { return Vec::new() };
+        let asked = self.asked.get_mut(&namespace);
+        let Some(asked) = asked.filter(|asked| asked.waiting.has_room(constraints)) else {
+            return Vec::new();
+        };
         let pods = asked.refused.remove(constraints).unwrap_or_default();
         let admit = |row: u32| {
             let selectors = asked.waiting.enter(constraints);
