@@ -19,6 +19,9 @@ use crate::{
 struct Freed {
     usual: [i64; Lane::FIRST_EXTENDED as usize],
     others: Vec<(Lane, i64)>,
+    /// Per shape: how many pods the node holds with them, as it was counted last. Empty where there are more than
+    /// [`KEPT_MAX`] shapes, or nothing was counted.
+    room: Few<usize>,
 }
 
 impl Freed {
@@ -143,9 +146,9 @@ impl Capacity {
             // A node that is of no use as it is was not counted so far.
             let is_counted = nodes.contains(rank) || self.freed.get(node).is_some();
             let freed = self.freed.or_default(node);
-            let before = is_counted.then(|| freed.clone());
-            release(state, *pod, freed, 1);
-            recount(state, demand, rank, (before.as_ref(), freed), &mut self.room);
+            recount(Site { state, demand, rank, is_counted }, freed, &mut self.room, |freed| {
+                release(state, *pod, freed, 1);
+            });
         }
     }
 
@@ -155,9 +158,14 @@ impl Capacity {
             let Some(node) = state.node_of(*pod) else { continue };
             let Some(rank) = state.nodes().index.rank(node) else { continue };
             let Some(freed) = self.freed.get_mut(node) else { continue };
-            let before = freed.clone();
-            release(state, *pod, freed, -1);
-            recount(state, demand, rank, (Some(&before), freed), &mut self.room);
+            recount(
+                Site { state, demand, rank, is_counted: true },
+                freed,
+                &mut self.room,
+                |freed| {
+                    release(state, *pod, freed, -1);
+                },
+            );
         }
     }
 
@@ -188,19 +196,52 @@ impl Capacity {
     }
 }
 
-/// Counts in `room` what a node holds now instead of what it held before, which is nothing where it was not counted.
-///
-/// What nodes held is not kept for each shape: pods that are all unlike would take their number for each node.
-fn recount(
-    state: &State,
-    demand: &Demand,
+/// A node, with what is to be placed.
+#[derive(Clone, Copy)]
+struct Site<'c> {
+    state: &'c State,
+    demand: &'c Demand,
     rank: Rank,
-    (before, now): (Option<&Freed>, &Freed),
+    /// True if what it held before was counted.
+    is_counted: bool,
+}
+
+/// So many shapes have what each node holds of them kept; of more it is counted anew, since pods that are all unlike would take
+/// their number for each node.
+const KEPT_MAX: usize = 8;
+
+/// Changes what comes free on a node, and counts in `room` what it holds then instead of what it held before: nothing where it
+/// was not counted.
+fn recount(
+    Site { state, demand, rank, is_counted }: Site<'_>,
+    freed: &mut Freed,
     room: &mut Few<usize>,
+    change: impl FnOnce(&mut Freed),
 ) {
-    for ((shape, _), room) in demand.shapes.iter().zip(room.iter_mut()) {
-        let held = before.map_or(0, |freed| most_of(state, *shape, rank, freed));
-        *room = (*room + most_of(state, *shape, rank, now)).saturating_sub(held);
+    if is_counted && !freed.room.is_empty() {
+        change(freed);
+        for (at, (shape, _)) in demand.shapes.iter().enumerate() {
+            let most = most_of(state, *shape, rank, freed);
+            room[at] = (room[at] + most).saturating_sub(freed.room[at]);
+            freed.room[at] = most;
+        }
+        return;
+    }
+    let count = |freed: &Freed| -> Few<usize> {
+        demand.shapes.iter().map(|(shape, _)| most_of(state, *shape, rank, freed)).collect()
+    };
+    let before = if is_counted {
+        count(freed)
+    } else {
+        std::iter::repeat_n(0, demand.shapes.len()).collect()
+    };
+    change(freed);
+    let now = count(freed);
+    for ((room, before), now) in room.iter_mut().zip(&before).zip(&now) {
+        *room = (*room + now).saturating_sub(*before);
+    }
+    if demand.shapes.len() <= KEPT_MAX {
+        freed.room = now;
     }
 }
 

@@ -1,8 +1,6 @@
 //! Amounts that pods hold, as they are entered in the books of nodes, devices and queues.
 
-use std::collections::BTreeSet;
-
-use crate::base::{ids::PodId, resources::Charge};
+use crate::base::{few::Few, ids::PodId, resources::Charge};
 
 /// An amount that is held, and whether it is added or taken back.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +41,13 @@ impl Sign {
         }
     }
 
-    /// Adds a pod to a set, or takes it out.
-    pub(super) fn enter(self, pods: &mut BTreeSet<PodId>, pod: PodId) {
-        match self {
-            Self::Plus => pods.insert(pod),
-            Self::Minus => pods.remove(&pod),
-        };
+    /// Adds a pod to some that are in order, or takes it out.
+    pub(super) fn enter(self, pods: &mut Few<PodId>, pod: PodId) {
+        match (pods.binary_search(&pod), self) {
+            (Err(at), Self::Plus) => pods.insert(at, pod),
+            (Ok(at), Self::Minus) => pods.remove(at),
+            (Ok(_), Self::Plus) | (Err(_), Self::Minus) => {}
+        }
     }
 
     /// Adds a charge to a sum, or takes it back.

@@ -6,6 +6,7 @@ pub(crate) mod reach;
 
 use crate::{
     base::{
+        few::Few,
         ids::{ClaimId, Column, CounterId, DeviceClassId, Id, NodeId, PodId},
         resources::Lane,
     },
@@ -48,15 +49,25 @@ pub(crate) struct ClaimRow {
     /// The pods that name it.
     pub(crate) pods: BTreeSet<PodId>,
     /// Those of them that have a place and hold its devices. Derived.
-    pub(crate) holders: BTreeSet<PodId>,
+    pub(crate) holders: Few<PodId>,
     /// Those of them that are to have a place with its devices once others have left. Derived.
-    pub(crate) nominees: BTreeSet<PodId>,
+    pub(crate) nominees: Few<PodId>,
 }
 
 impl ClaimRow {
     /// The pods that have its devices, or are to have them, by id.
     pub(crate) fn users(&self) -> impl Iterator<Item = PodId> {
-        self.holders.union(&self.nominees).copied()
+        let mut holders = self.holders.iter().copied().peekable();
+        let mut nominees = self.nominees.iter().copied().peekable();
+        std::iter::from_fn(move || match (holders.peek(), nominees.peek()) {
+            (Some(holder), Some(nominee)) if holder == nominee => {
+                nominees.next();
+                holders.next()
+            }
+            (Some(holder), Some(nominee)) if holder > nominee => nominees.next(),
+            (None, Some(_)) => nominees.next(),
+            (Some(_) | None, _) => holders.next(),
+        })
     }
 }
 

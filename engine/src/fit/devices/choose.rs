@@ -1,9 +1,10 @@
 //! Picks devices of a node for requests: a search with backtracking over few devices, within a budget.
 
-use std::collections::BTreeMap;
-
 use crate::{
-    base::ids::{ClaimId, Symbol},
+    base::{
+        few_map::FewMap,
+        ids::{ClaimId, Symbol},
+    },
     fit::devices::{
         offer::{Offer, Pick},
         prospects::Prospects,
@@ -150,13 +151,13 @@ fn slots(offer: Offer<'_>, wants: &[Want], looks: &mut Looks) -> Option<Vec<usiz
 #[derive(Default)]
 struct Slots {
     of: Vec<usize>,
-    counts: BTreeMap<Option<ClaimId>, usize>,
+    counts: FewMap<Option<ClaimId>, usize>,
 }
 
 impl Slots {
     /// Adds devices for a want; says whether its claim may have as many.
     fn add(&mut self, at: usize, want: &Want, count: usize) -> bool {
-        let sum = self.counts.entry(want.claim).or_default();
+        let sum = self.counts.or_default(want.claim);
         *sum += count;
         let may = *sum <= CLAIM_DEVICES_MAX as usize;
         if may {

@@ -105,12 +105,13 @@ fn standing(state: &State, pod: PodId, claim: ClaimId) -> ClaimState {
     let mut leaving = None;
     for other in row.users() {
         let status = &state.pods().status[other];
-        let nominee = status.nominee.as_ref().filter(|_| row.nominees.contains(&other));
+        let nominee =
+            status.nominee.as_ref().filter(|_| row.nominees.binary_search(&other).is_ok());
         if let Some(place) = nominee {
             let (node, holder) = (bound_by(state, claim, place), Some(other));
             return ClaimState::Bound { node, holder, later: true };
         }
-        let place = status.place.as_ref().filter(|_| row.holders.contains(&other));
+        let place = status.place.as_ref().filter(|_| row.holders.binary_search(&other).is_ok());
         let Some(place) = place else { continue };
         if status.phase.is_active() {
             let (node, holder) = (bound_by(state, claim, place), Some(other));
