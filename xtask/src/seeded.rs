@@ -156,8 +156,11 @@ mod tests {
     fn every_bug_can_be_put_into_the_tree() {
         let bugs = Bug::all(&root()).expect("the bugs can be read");
         assert!(bugs.len() >= 30, "{} bugs", bugs.len());
+        let alone = bugs.iter().filter_map(|bug| bug::switched(&root(), &[bug]).err());
+        let misfits: Vec<String> = alone.map(|error| format!("{error:#}")).collect();
+        assert!(misfits.is_empty(), "bugs that do not fit the tree:\n{}", misfits.join("\n"));
         let texts = bug::switched(&root(), &bugs.iter().collect::<Vec<_>>());
-        let texts = texts.expect("every bug fits the tree");
+        let texts = texts.expect("the bugs fit the tree together");
         for bug in &bugs {
             let name = format!("\"{}\"", bug.name);
             let files = texts.values().filter(|text| text.contains(&name));
