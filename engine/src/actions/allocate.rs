@@ -241,10 +241,9 @@ impl Cycle<'_> {
 
     /// Tells whether pods of a group that was moved are still to come back, and it is not too long ago.
     fn is_expected(&self, group: GroupId) -> bool {
-        let moves =
-            self.cluster.state.nominations.moves.get(&group).is_some_and(|nodes| !nodes.is_empty());
-        let last = self.cluster.state.groups()[group].last_eviction;
-        moves && last.is_some_and(|last| self.now.0 < last.0.saturating_add(EXPECTED))
+        let moved = self.cluster.state.nominations.moves.get(&group);
+        let moved = moved.filter(|moved| !moved.nodes.is_empty());
+        moved.is_some_and(|moved| self.now.0 < moved.at.0.saturating_add(EXPECTED))
     }
 
     /// Tells whether pods of a group that was moved came back only when nobody expected them any more, and nothing else is

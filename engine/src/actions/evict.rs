@@ -291,7 +291,7 @@ impl Cycle<'_> {
             let comes_anew = !self.is_retracted(pod);
             let nominations = &mut self.cluster.state.nominations;
             if comes_anew {
-                nominations.moves.entry(group).or_default().push(node);
+                nominations.note_move(group, node, self.now);
             }
             nominations.queue(group);
         }

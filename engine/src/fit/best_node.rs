@@ -458,8 +458,8 @@ impl NodeSearch<'_> {
 /// The nodes on which pods of a moved group are still expected, each as often as one is: where the trial placed or
 /// nominated one already, that one is there.
 pub(crate) fn expected(state: &State, group: GroupId) -> Vec<NodeId> {
-    let Some(moves) = state.nominations.moves.get(&group) else { return Vec::new() };
-    let mut nodes = moves.clone();
+    let Some(moved) = state.nominations.moves.get(&group) else { return Vec::new() };
+    let mut nodes = moved.nodes.clone();
     let came = state.log().iter().filter(|op| op.was.is_waiting());
     for op in came.filter(|op| state.pods()[op.pod].group() == Some(group)) {
         let status = &state.pods().status[op.pod];
