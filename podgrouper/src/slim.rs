@@ -40,12 +40,10 @@ pub(crate) trait Shape: fmt::Debug + Clone + Send + Sync + 'static {
 pub(crate) struct AnyShape;
 
 impl Shape for AnyShape {
-    const KEPT: &'static Kept = &Kept::Fields(
-        &[("metadata", Kept::Fields(&[("managedFields", Kept::Nothing)], &Kept::Whole))],
-        &Kept::Whole,
-    );
+    const KEPT: &'static Kept = &Kept::Fields(&[("metadata", ANY_METADATA)], &Kept::Whole);
 }
 
+const ANY_METADATA: Kept = Kept::Fields(&[("managedFields", Kept::Nothing)], &Kept::Whole);
 const METADATA: Kept = Kept::Fields(
     &[
         ("annotations", Kept::Whole),
@@ -119,6 +117,26 @@ const POD_STATUS: Kept = Kept::Fields(
 impl Shape for PodShape {
     const KEPT: &'static Kept = &Kept::Fields(
         &[("metadata", METADATA), ("spec", POD_SPEC), ("status", POD_STATUS)],
+        &Kept::Nothing,
+    );
+}
+
+/// The part of a claim of devices that tells which it asks for and has. The parameters of drivers beside it are whatever its
+/// user wrote, nested as deep as that may be: a text that cannot be read would leave its pods uncounted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClaimShape;
+
+const CLAIM_SPEC: Kept = Kept::Fields(
+    &[("devices", Kept::Fields(&[("requests", Kept::Whole)], &Kept::Nothing))],
+    &Kept::Nothing,
+);
+const ALLOCATED: Kept = Kept::Fields(&[("results", Kept::Whole)], &Kept::Nothing);
+const ALLOCATION: Kept = Kept::Fields(&[("devices", ALLOCATED)], &Kept::Nothing);
+const CLAIM_STATUS: Kept = Kept::Fields(&[("allocation", ALLOCATION)], &Kept::Nothing);
+
+impl Shape for ClaimShape {
+    const KEPT: &'static Kept = &Kept::Fields(
+        &[("metadata", ANY_METADATA), ("spec", CLAIM_SPEC), ("status", CLAIM_STATUS)],
         &Kept::Nothing,
     );
 }

@@ -10,8 +10,8 @@ use kube::core::{ObjectList, Request};
 use super::kind::Kind;
 use super::object::{MetadataShape, kept};
 use super::{ObjectKey, Part};
-use crate::object::Object;
-use crate::slim::{AnyShape, Slim};
+use crate::object::{Gvk, Object};
+use crate::slim::{AnyShape, ClaimShape, Slim};
 
 /// Changes of the objects of a kind.
 pub(super) type Events = BoxStream<'static, Result<WatchEvent<Slim<MetadataShape>>, kube::Error>>;
@@ -47,10 +47,19 @@ pub(super) async fn object(
         }
         Part::Whole => {
             let request = requests.get(&key.name, &latest).map_err(kube::Error::BuildRequest)?;
+            if is_claim(&key.gvk) {
+                let found = client.request::<Slim<ClaimShape>>(request).await;
+                return found.map(|found| kept(&key.gvk, found));
+            }
             let found = client.request::<Slim<AnyShape>>(request).await;
             found.map(|found| kept(&key.gvk, found))
         }
     }
+}
+
+/// Tells whether objects of a kind are claims of devices.
+fn is_claim(gvk: &Gvk) -> bool {
+    gvk.kind == "ResourceClaim" && gvk.group == "resource.k8s.io"
 }
 
 /// Asks for the version that the objects of a kind have now.
@@ -70,4 +79,50 @@ pub(super) async fn events(
     let request = requests(client, kind, "").watch_metadata(&WatchParams::default(), version);
     let request = request.map_err(kube::Error::BuildRequest)?;
     Ok(client.request_events::<Slim<MetadataShape>>(request).await?.boxed())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use http::{Request, Response};
+    use kube::client::Body;
+    use kube::core::{ApiResource, GroupVersionKind};
+    use serde_json::json;
+
+    use super::super::epoch::Epoch;
+    use super::*;
+
+    /// A claim that cannot be read would leave all pods of its group uncounted.
+    #[tokio::test]
+    async fn a_claim_is_read_however_deep_its_parameters_are() {
+        let deep = format!("{}{{}}{}", "{\"a\":".repeat(500), "}".repeat(500));
+        let text = format!(
+            r#"{{"metadata": {{"name": "c", "namespace": "n", "generation": 2}},
+                "spec": {{"devices": {{"requests": [{{"name": "r"}}],
+                    "config": [{{"opaque": {{"driver": "d", "parameters": {deep}}}}}]}}}},
+                "status": {{"allocation": {{"devices": {{"results": [{{"driver": "d"}}], "config": [{deep}]}}}},
+                    "devices": [{{"data": {deep}}}]}}}}"#
+        );
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let answer = Response::new(Body::from(text.clone().into_bytes()));
+            async move { Ok::<_, std::convert::Infallible>(answer) }
+        });
+        let client = Client::new(server, "default");
+        let gvk = GroupVersionKind::gvk("resource.k8s.io", "v1", "ResourceClaim");
+        let kind = Kind {
+            resource: ApiResource::from_gvk(&gvk),
+            is_namespaced: true,
+            epoch: Epoch::default(),
+            readable: Mutex::default(),
+        };
+        let gvk = Gvk::new("resource.k8s.io/v1", "ResourceClaim");
+        let key = ObjectKey { gvk, namespace: "n".to_owned(), name: "c".to_owned() };
+        let claim = object(&client, &kind, &key, Part::Whole).await.expect("it can be read");
+        let claim = claim.value();
+        assert_eq!(claim["metadata"]["generation"], 2);
+        assert_eq!(claim["spec"], json!({"devices": {"requests": [{"name": "r"}]}}));
+        let given = json!({"devices": {"results": [{"driver": "d"}]}});
+        assert_eq!(claim["status"], json!({"allocation": given}));
+    }
 }
