@@ -23,7 +23,6 @@ use super::{
     storage::needs::{Mentioned, WireVolume},
 };
 use gpu::gpu_request;
-use releasing::Releasing;
 use shape::{Affinity, Constraints, WireSpread, WireToleration};
 
 use crate::{
@@ -172,7 +171,9 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     if let PodState::Releasing(_) = facts.state {
         let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
         let stuck_at = deleted.unwrap_or(context.now.0).saturating_add(context.rules.stuck_after);
-        ingest.releasing.insert(Releasing { stuck_at, pod: row, uid: Box::from(&*meta.uid) });
+        ingest.releasing.insert(row, stuck_at);
+    } else {
+        ingest.releasing.remove(row);
     }
     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
     ingest.catalog.settle(context);
@@ -209,6 +210,7 @@ fn gone(ingest: &mut Ingest, row: u32) {
     context.touched.extend(pod.group);
     claims::name_extended(context, row, None);
     let left = refer(context, row, &Pod::default());
+    ingest.releasing.remove(row);
     ingest.needs.untie(row);
     sharing::tell_gone(context, row);
     ingest.namespaces.forget(context, row);
