@@ -34,6 +34,7 @@ pub mod watch;
 
 mod short;
 mod start;
+mod wording;
 
 pub use settings::{Args, config};
 pub use start::{Error, client, run};

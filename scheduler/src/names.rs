@@ -18,7 +18,10 @@ pub mod labels;
 mod maps;
 mod table;
 
-use crate::short::{NAME_BYTES_MAX, short};
+use crate::{
+    short::{NAME_BYTES_MAX, short},
+    wording::Wording,
+};
 
 /// The row of an id as the tables here count them.
 pub trait Number {
@@ -210,9 +213,9 @@ pub struct PodExtras {
     /// Labels of it that name shared GPUs.
     pub gpu_labels: Vec<Box<str>>,
     /// The message of its condition `PodScheduled=False`, where it has one.
-    pub unschedulable: Option<Box<str>>,
+    pub unschedulable: Option<Wording>,
     /// The message that was asked to be written on it last.
-    pub said: Option<Box<str>>,
+    pub said: Option<Wording>,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
     /// The share of GPUs that it asked for when a plan gave it a place, while its bind is under way: what its user writes

@@ -4,10 +4,7 @@
 //!
 //! Source: docs/behaviour.md 12.4, docs/contract.md 8.5.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::collections::{BTreeSet, HashMap};
 
 use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
@@ -21,6 +18,7 @@ use crate::{
     ingest::Groups,
     message,
     names::Names,
+    wording::Wording,
 };
 
 mod conditions;
@@ -73,8 +71,7 @@ struct Memory {
 struct Said {
     /// The code of the reason.
     code: &'static str,
-    /// The words, as a hash.
-    hash: u64,
+    words: Wording,
     /// When, in milliseconds.
     at: i64,
 }
@@ -314,12 +311,10 @@ impl Report {
 
     /// Tells whether this was said already. What is new counts as said.
     fn news(&mut self, group: u32, code: &'static str, text: &str, now: i64) -> News {
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let new = Said { code, hash: hasher.finish(), at: now };
+        let new = Said { code, words: Wording::of(text), at: now };
         let memory = self.said.entry(group).or_default();
         match &memory.said {
-            Some(said) if said.code == code && said.hash == new.hash => News::Known,
+            Some(said) if said.code == code && said.words == new.words => News::Known,
             Some(said) if said.code == code && now < said.at + RESAY_MILLISECONDS => {
                 self.later.insert((said.at + RESAY_MILLISECONDS, group));
                 News::Early
@@ -392,8 +387,8 @@ fn warning(pod: u32, message: String, names: &Names, dispatch: &Dispatch) -> Tas
 /// The condition `PodScheduled=False` of a pod that does not have it in these words.
 fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
     let row = &names.pods[pod];
-    let known = row.said.as_deref().or(row.unschedulable.as_deref());
-    (known != Some(&*message)).then(|| PodCondition {
+    let known = row.said.or(row.unschedulable);
+    (known != Some(Wording::of(&message))).then(|| PodCondition {
         pod,
         uid: Box::from(&**names.pods.key(pod)),
         namespace: Box::from(&*row.namespace),
@@ -409,8 +404,8 @@ fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
 fn remember_marks(tasks: &[Task], names: &mut Names) {
     for task in tasks {
         if let Task::Pod(mark) = task {
-            let message = Box::from(&*mark.message);
-            names.pods[mark.pod].edit(|extras| extras.said = Some(message));
+            let words = Wording::of(&mark.message);
+            names.pods[mark.pod].edit(|extras| extras.said = Some(words));
         }
     }
 }

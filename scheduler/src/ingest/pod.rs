@@ -28,6 +28,7 @@ use shape::{Affinity, Constraints, WireSpread, WireToleration};
 use crate::{
     names::Number,
     server::wire::{Pairs, Text, milliseconds, null_as_default, uid_number},
+    wording::Wording,
 };
 
 pub(super) type Wire<'a> = super::object::Object<'a, Spec<'a>, Status<'a>>;
@@ -305,8 +306,8 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     pod.scheduled = scheduled.and_then(|text| milliseconds(text));
     pod.edit(|extras| {
         extras.maps = maps.map(Box::new);
-        extras.gpu_labels = gpu_groups(&meta.labels).map(|(key, _)| Box::from(key)).collect();
-        extras.unschedulable = unschedulable.map(|condition| Box::from(&*condition.message));
+        extras.gpu_labels = gpu_labels;
+        extras.unschedulable = unschedulable.map(|condition| Wording::of(&condition.message));
     });
 }
 

@@ -7,6 +7,7 @@ use tokio::time::advance;
 use super::*;
 use crate::actuate::{Bind, ShareGrant, ShareOutcome};
 use crate::settings::Args;
+use crate::wording::Wording;
 
 /// A loop that takes in what is said here, and what it has written.
 struct World {
@@ -323,11 +324,11 @@ async fn what_could_not_be_written_is_written_again_after_a_pause() {
     assert_eq!(world.run.ingest.context.touched, [group], "there may be more to write");
 
     let mut world = World::new();
-    let said = |world: &World| world.run.ingest.context.names.pods[pod].said.clone();
+    let said = |world: &World| world.run.ingest.context.names.pods[pod].said;
     let names = &mut world.run.ingest.context.names;
-    names.pods[pod].edit(|extras| extras.said = Some(Box::from("it waits")));
+    names.pods[pod].edit(|extras| extras.said = Some(Wording::of("it waits")));
     world.settle(Outcome::Pod(pod, Box::from("a-0"), true));
-    assert_eq!((said(&world).as_deref(), world.run.report.next()), (Some("it waits"), None));
+    assert_eq!((said(&world), world.run.report.next()), (Some(Wording::of("it waits")), None));
     world.settle(Outcome::Pod(pod, Box::from("a-0"), false));
     assert_eq!(said(&world), None);
     assert!(world.run.report.next().is_some_and(|at| at > world.run.steady()));

@@ -46,6 +46,7 @@ const TABLE: &[Row] = &[
         folder: "scheduler/src",
         order: &[
             "short",
+            "wording",
             "cel",
             "names",
             "serve",
