@@ -362,12 +362,12 @@ impl Names {
         NodeId::new(self.nodes.intern(name))
     }
 
-    /// The number of a group, whether it is there or not.
+    /// The number of a group, whether it is there or not. A pod's annotation may name one with a quarter of a megabyte.
     pub fn group(&mut self, namespace: &str, name: &str) -> GroupId {
         self.scratch.clear();
         self.scratch.push_str(namespace);
         self.scratch.push('/');
-        self.scratch.push_str(name);
+        self.scratch.push_str(&short(name, NAME_BYTES_MAX));
         GroupId::new(self.groups.intern(&self.scratch))
     }
 

@@ -95,8 +95,8 @@ enum Again {
 /// A pod that has to do with shared GPUs.
 #[derive(Debug, Default)]
 struct Sharer {
-    /// Groups that its labels name.
-    labelled: Vec<u32>,
+    /// It has labels of shared GPUs.
+    is_labelled: bool,
     /// Groups of devices that count it among their users or binds.
     held: BTreeSet<u32>,
     /// Says how far it is.
@@ -359,7 +359,7 @@ impl Sharing {
         if pod.stage != Stage::Loose || pod.is_stripping {
             return None;
         }
-        if pod.labelled.is_empty() {
+        if !pod.is_labelled {
             self.pods.remove(&number);
             return None;
         }

@@ -25,6 +25,7 @@ use crate::{
     actuate::{Record, Stamps},
     names::{Column, Number},
     server::wire::{Meta, Text, milliseconds, null_as_default},
+    short::{DETAILED_BYTES_MAX, NAME_BYTES_MAX, short},
 };
 pub(super) use account::Told;
 use account::{Account, Bound, Orphans};
@@ -201,16 +202,18 @@ impl Groups {
         }
         group.uid = Box::from(&*meta.uid);
         group.has_topology = has_topology(&wire.spec);
+        // Nobody who writes what is meant here writes longer ones.
+        let explanation = meta.annotations.value(annotation::EXPLANATION);
         let object = GroupObject {
             version: Box::from(&*meta.resource_version),
             record: Record {
                 conditions: wire.status.scheduling_conditions.clone(),
                 stamps,
-                explanation: meta.annotations.value(annotation::EXPLANATION).map(Box::from),
+                explanation: explanation.map(|text| Box::from(&*short(text, DETAILED_BYTES_MAX))),
             },
             backs_off: wire.spec.scheduling_backoff == Some(1),
             mark_unschedulable: wire.spec.mark_unschedulable.unwrap_or(true),
-            priority_class: Box::from(&*wire.spec.priority_class_name),
+            priority_class: Box::from(&*short(&wire.spec.priority_class_name, NAME_BYTES_MAX)),
             preemptibility_derived: wire.spec.preemptibility.is_empty(),
             is_certain: !wire.spec.preemptibility.is_empty()
                 || self.priorities.is_known(&wire.spec.priority_class_name),

@@ -294,6 +294,9 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let namespace = context.names.shared(&meta.namespace);
     let labels = meta.labels.iter().filter(|_| !has_ended(&facts.state));
     context.names.keep_labels(row, labels);
+    let believed = sharing::is_believed(context, wire, facts.owner);
+    let gpu_labels = gpu_groups(&meta.labels).filter(|_| believed);
+    let gpu_labels = gpu_labels.map(|(key, _)| Box::from(key)).collect();
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = namespace;
@@ -318,14 +321,15 @@ fn has_ended(state: &PodState) -> bool {
 fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
     let meta = &wire.metadata;
     let nominated = &wire.status.nominated_node_name;
+    let owner = owner(&mut ingest.context, wire);
     Pod {
-        owner: owner(&mut ingest.context, wire),
+        owner,
         sub_group: sub_group(
             &mut ingest.context.names,
             meta.labels.value(label::SUBGROUP).unwrap_or_default(),
         ),
         shape: shape(ingest, wire),
-        state: state(ingest, wire),
+        state: state(ingest, wire, owner),
         rank: rank(&meta.labels),
         created: moment(meta.creation_timestamp.as_ref()),
         uid: uid_number(&meta.uid),
@@ -401,7 +405,7 @@ fn owner(context: &mut Context, wire: &Wire<'_>) -> Owner {
 }
 
 /// Source: docs/behaviour.md 1.3.
-fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
+fn state(ingest: &mut Ingest, wire: &Wire<'_>, owner: Owner) -> PodState {
     let has_node = !wire.spec.node_name.is_empty();
     match &*wire.status.phase {
         "Succeeded" => return PodState::Succeeded,
@@ -412,9 +416,7 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
         let gated = !wire.spec.scheduling_gates.is_empty();
         return if gated { PodState::Gated } else { PodState::Pending };
     }
-    let mut devices: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
-    devices.sort_unstable();
-    devices.dedup();
+    let devices = believed_groups(&ingest.context, wire, owner);
     let node = ingest.context.names.node(&wire.spec.node_name);
     let zones = ingest.zones.held(&mut ingest.context, node, wire);
     let place = Place {
@@ -430,11 +432,24 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>) -> PodState {
     if &*wire.status.phase == "Pending" { PodState::Bound(place) } else { PodState::Running(place) }
 }
 
-/// The labels of shared GPUs, in both forms: the key and the group's name.
+/// The names of the shared GPUs that the labels of a pod with a node mean, where they count.
+fn believed_groups<'m>(context: &Context, wire: &'m Wire<'_>, owner: Owner) -> Vec<&'m str> {
+    if !sharing::is_believed(context, wire, owner) {
+        return Vec::new();
+    }
+    let mut groups: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+/// The labels of shared GPUs, in both forms: the key and the group's name. No pod shares more devices than are looked at; the
+/// API bounds how long a label is, and not how many there are.
 pub(super) fn gpu_groups<'m>(labels: &'m Pairs<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
-    labels.iter().filter(|(key, group)| {
+    let of_groups = labels.iter().filter(|(key, group)| {
         !group.is_empty() && (*key == label::GPU_GROUP || key.starts_with(label::GPU_GROUP_PREFIX))
-    })
+    });
+    of_groups.take(usize::from(gpu::DEVICES_MAX))
 }
 
 /// Source: docs/behaviour.md 1.9, task order.

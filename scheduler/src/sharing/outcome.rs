@@ -36,7 +36,7 @@ impl Sharing {
                 sharer.is_stripping = false;
                 if done {
                     // The watch shows the pod without them; where it did already, the pod is forgotten.
-                    sharer.is_stripping = !sharer.labelled.is_empty();
+                    sharer.is_stripping = sharer.is_labelled;
                 }
                 self.settle_pod_later(pod, now.saturating_add(RETRY_MS));
             }

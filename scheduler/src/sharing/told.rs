@@ -33,8 +33,11 @@ pub enum Told {
 /// Says where a pod that shares GPUs stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// It has no node.
-    Pending,
+    /// It has no node. Labels of shared GPUs name no device then: anybody may write them.
+    Pending {
+        /// It has such labels.
+        is_labelled: bool,
+    },
     /// It is on this node, by number.
     OnNode(u32),
     /// It is on this node, and terminates.
@@ -57,14 +60,14 @@ impl Sharing {
 
     fn sharer_told(&mut self, pod: u32, devices: Vec<u32>, standing: Standing) {
         match standing {
-            Standing::Pending => self.pending_told(pod, devices),
+            Standing::Pending { is_labelled } => self.pending_told(pod, is_labelled),
             Standing::OnNode(node) | Standing::Leaving(node) => {
                 let sharer = self.pods.entry(pod).or_default();
                 // The outcome of a bind that is under way ends it; that the pod has a node is known before.
                 if sharer.stage == Stage::Loose {
                     sharer.stage = Stage::Placed;
                 }
-                sharer.labelled.clone_from(&devices);
+                sharer.is_labelled = !devices.is_empty();
                 sharer.held.extend(&devices);
                 for device in devices {
                     let known = self.devices.entry(device).or_default();
@@ -78,14 +81,14 @@ impl Sharing {
     }
 
     /// A pod without a node. One that was bound is shown as it was before for a moment: that means nothing.
-    fn pending_told(&mut self, pod: u32, devices: Vec<u32>) {
+    fn pending_told(&mut self, pod: u32, is_labelled: bool) {
         let stage = self.pods.get(&pod).map(|sharer| sharer.stage);
-        if stage == Some(Stage::Placed) || (stage.is_none() && devices.is_empty()) {
+        if stage == Some(Stage::Placed) || (stage.is_none() && !is_labelled) {
             return;
         }
         let sharer = self.pods.entry(pod).or_default();
-        sharer.labelled = devices;
-        sharer.is_stripping &= !sharer.labelled.is_empty();
+        sharer.is_labelled = is_labelled;
+        sharer.is_stripping &= is_labelled;
         self.settle_pod_later(pod, 0);
     }
 

@@ -176,6 +176,46 @@ fn what_is_more_than_is_compared_is_not_kept() {
     assert!(ways.contains("it has 5002 labels, values and namespaces"), "{ways}");
 }
 
+/// The API takes a megabyte in some fields, and any number of labels.
+#[test]
+fn of_long_texts_no_more_is_kept_than_names_have() {
+    let long = "n".repeat(200_000);
+    let meta = |annotation: &str, labels: &Value| {
+        json!({ "name": "a", "namespace": "ml", "uid": "00000000-0000-0000-0000-000000000001", "labels": labels,
+            "annotations": { annotation: long } })
+    };
+    let claim = |metadata: Value, spec: Value| json!({ "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec });
+    let group = |metadata: Value, spec: Value| json!({ "kind": "PodGroup", "metadata": metadata, "spec": spec });
+    let pod = |metadata: Value, scheduler: &str, node: &str| json!({ "kind": "Pod", "metadata": metadata, "spec": { "schedulerName": scheduler, "nodeName": node } });
+    let devices: BTreeMap<String, String> =
+        (0..20_000).map(|at| (format!("runai-gpu-group/{at}"), format!("{at:020}"))).collect();
+    let devices = json!(devices);
+    let plain = json!({ "name": "a", "namespace": "ml" });
+    let owned = json!({ "name": "a", "namespace": "ml", "ownerReferences": vec![json!({ "uid": long }); 40] });
+    let none = json!({});
+    for (object, bytes_max) in [
+        (claim(plain.clone(), json!({ "volumeName": long })), 10_000),
+        (claim(plain.clone(), json!({ "accessModes": vec!["ReadOnlyMany"; 20_000] })), 10_000),
+        (claim(owned, none.clone()), 40_000),
+        (claim(meta("volume.kubernetes.io/selected-node", &none), none.clone()), 10_000),
+        (claim(meta("volume.beta.kubernetes.io/storage-class", &none), none.clone()), 10_000),
+        (group(plain, json!({ "priorityClassName": long })), 10_000),
+        (group(meta("kai.scheduler/explanation", &none), none.clone()), 80_000),
+        (pod(meta("pod-group-name", &none), "kai-scheduler", ""), 10_000),
+        (pod(meta("a", &devices), "kai-scheduler", ""), 200_000),
+        (pod(meta("a", &devices), "default-scheduler", ""), 30_000),
+        (pod(meta("a", &devices), "default-scheduler", "n1"), 30_000),
+    ] {
+        let mut ingest = ingest(&Case::default());
+        let before = format!("{ingest:?}").len();
+        apply(&mut ingest, &object);
+        let kept = format!("{ingest:?}").len() - before;
+        assert!(kept <= bytes_max, "{kept} bytes of {}", &object.to_string()[..150]);
+        let devices = ingest.context.names.devices.len();
+        assert_eq!(devices, 0, "a label names no device of a pod that nobody here gave one");
+    }
+}
+
 #[test]
 fn gpus_are_counted_whatever_else_a_pod_names() {
     let named = |from: u32, count: u32, amount| -> BTreeMap<String, &str> {
@@ -201,6 +241,24 @@ fn gpus_are_counted_whatever_else_a_pod_names() {
     let mut expect = vec![all; 16];
     expect.push(unknown);
     check_many(pods, &expect);
+}
+
+/// A user says how long a pod may take to go, and may have it gone at once all the same.
+#[test]
+fn a_pod_that_is_gone_is_looked_at_no_more() {
+    let mut ingest = ingest(&Case::default());
+    let pod = json!({ "kind": "Pod", "metadata": { "name": "a", "namespace": "ml",
+        "uid": "00000000-0000-0000-0000-000000000001", "deletionTimestamp": "2056-01-01T00:00:00Z" },
+        "spec": { "schedulerName": "kai-scheduler", "nodeName": "n1" } });
+    apply(&mut ingest, &pod);
+    assert!(ingest.next_wake().is_some());
+    apply(&mut ingest, &json!({ "deleted": "Pod", "metadata": pod["metadata"] }));
+    assert_eq!(ingest.next_wake(), None);
+    apply(&mut ingest, &pod);
+    let mut ended = pod;
+    ended["status"] = json!({ "phase": "Succeeded" });
+    apply(&mut ingest, &ended);
+    assert_eq!(ingest.next_wake(), None, "one that has ended goes nowhere");
 }
 
 /// A class of the priority that groups without one have tells the engine nothing, and is news all the same.

@@ -249,7 +249,11 @@ mod tests {
             "let Some(a) = (if ON { c } else { b }) else { return };",
         );
         check("x if a => f(),", "x if b => f(),", "x if (if ON { b } else { a }) => f(),");
-        check("for a in b.c() {", "for a in b.d() {", "for a in (if ON { b.d() } else { b.c() }) {");
+        check(
+            "for a in b.c() {",
+            "for a in b.d() {",
+            "for a in (if ON { b.d() } else { b.c() }) {",
+        );
         check("    x = 1;", "    y = 2;", "    if ON { y = 2; } else { x = 1; }");
         check("(A, f(\"\"), b)", "(A, f(\"\"), c)", "(A, f(\"\"), (if ON { c } else { b }))");
     }

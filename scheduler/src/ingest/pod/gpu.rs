@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// More devices than this are on no node.
-const DEVICES_MAX: u16 = 1024;
+pub(super) const DEVICES_MAX: u16 = 1024;
 
 /// Says what the owner of a pod that asks for a share is told where none is given.
 const SHARING_OFF: &str = "sharing of GPUs is switched off (binder.plugins.gpusharing.enabled of the Config): ask for whole \

@@ -9,11 +9,19 @@ use crate::{
     sharing::{Reservation, Standing, Told},
 };
 
-/// Passes over what annotations and labels say of GPUs on pods of other schedulers: these were given nothing for it, and
-/// anybody may write it.
+/// Tells whether what annotations and labels say of GPUs counts. That is not so on pods of other schedulers: these were given
+/// nothing for it, and anybody may write it.
+pub(in crate::ingest) fn is_believed(
+    context: &Context,
+    wire: &pod::Wire<'_>,
+    owner: Owner,
+) -> bool {
+    *wire.spec.scheduler_name == *context.rules.scheduler_name || owner == Owner::Reservation
+}
+
+/// Passes over what annotations say of GPUs where that does not count.
 pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts: &mut Pod) {
-    let is_ours = *wire.spec.scheduler_name == *context.rules.scheduler_name;
-    if is_ours || facts.owner == Owner::Reservation {
+    if is_believed(context, wire, facts.owner) {
         return;
     }
     facts.shape.gpu = match std::mem::take(&mut facts.shape.gpu) {
@@ -22,9 +30,6 @@ pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts:
         }
         asked @ (GpuRequest::None | GpuRequest::Whole(_) | GpuRequest::Mig(_)) => asked,
     };
-    if let Some(place) = facts.state.place_mut() {
-        place.devices = Box::default();
-    }
 }
 
 /// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
@@ -70,20 +75,20 @@ pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<
         return;
     }
     let is_ours = matches!(facts.owner, Owner::Group(_));
+    let has_node = facts.state.place().is_some();
+    let is_labelled = !has_node && pod::gpu_groups(&wire.metadata.labels).next().is_some();
     let standing = match &facts.state {
         PodState::Succeeded | PodState::Failed => Standing::Ended,
-        PodState::Gated | PodState::Pending => Standing::Pending,
+        PodState::Gated | PodState::Pending => Standing::Pending { is_labelled },
         PodState::Bound(place) | PodState::Running(place) => Standing::OnNode(place.node.number()),
         PodState::Releasing(place) | PodState::Stuck(place) => {
             Standing::Leaving(place.node.number())
         }
     };
-    let devices: Vec<u32> = match facts.state.place() {
-        Some(place) => place.devices.iter().map(|device| device_row(context, *device)).collect(),
-        None => labelled(context, wire),
-    };
+    let held = facts.state.place().map_or(&[][..], |place| &place.devices);
+    let devices: Vec<u32> = held.iter().map(|device| device_row(context, *device)).collect();
     let was_told = context.names.pods[row].shares;
-    if was_told || (is_ours && !devices.is_empty()) {
+    if was_told || (is_ours && (is_labelled || !devices.is_empty())) {
         context.names.pods[row].shares = true;
         context.shared.push(Told::Sharer { pod: row, devices, standing });
     }
@@ -92,7 +97,8 @@ pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<
 fn tell_reservation(context: &mut Context, row: u32, wire: &pod::Wire<'_>, facts: &Pod) {
     let uuid = wire.metadata.annotations.value(annotation::RESERVED_GPU);
     let uuid = uuid.filter(|text| !text.is_empty()).map(Box::from);
-    let Some(&device) = labelled(context, wire).first() else { return };
+    let first = pod::gpu_groups(&wire.metadata.labels).next();
+    let Some(device) = first.map(|(_, group)| context.names.devices.intern(group)) else { return };
     let (node, has_ended) = match &facts.state {
         PodState::Bound(place) | PodState::Running(place) => (place.node.number(), false),
         PodState::Releasing(place) | PodState::Stuck(place) => (place.node.number(), true),
@@ -111,13 +117,6 @@ pub(in crate::ingest) fn tell_gone(context: &mut Context, row: u32) {
     if context.names.pods.row(row).is_some_and(|pod| pod.shares || pod.is_fractional) {
         context.shared.push(Told::Gone { pod: row });
     }
-}
-
-/// The groups that a pod's labels name, by number.
-fn labelled(context: &mut Context, wire: &pod::Wire<'_>) -> Vec<u32> {
-    let groups: Vec<&str> =
-        pod::gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
-    groups.into_iter().map(|group| context.names.devices.intern(group)).collect()
 }
 
 fn device_row(context: &mut Context, device: kai_engine::DeviceId) -> u32 {

@@ -18,6 +18,7 @@ use crate::{
         selector::{NAME_KEY, node_terms, topology_term},
     },
     server::wire::{Pairs, Text},
+    short::{NAME_BYTES_MAX, short},
 };
 
 mod asking;
@@ -41,6 +42,12 @@ const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 /// So many labels and values may a claim's selector name: each claim that asks in words of its own is compared with each free
 /// volume of its class.
 const WISHED_NAMES_MAX: usize = 64;
+
+/// So many owners of a claim are kept: it is asked for the pod that it was made for, which is the only one.
+const OWNERS_MAX: usize = 16;
+
+/// The API has four modes of access, and lets a claim name each as often as it likes.
+const MODES_MAX: usize = 8;
 
 /// Holds what has to be the same of a claim and its volume, and what may not be less.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -278,21 +285,22 @@ impl Needs {
             selector.bounded(&mut context.names, WISHED_NAMES_MAX).unwrap_or_else(nothing)
         });
         let form = Form {
-            class: Box::from(annotations.value(BETA_CLASS).unwrap_or(class)),
-            modes: boxes(&spec.access_modes),
+            class: name(annotations.value(BETA_CLASS).unwrap_or(class)),
+            modes: modes(&spec.access_modes),
             volume_mode: mode(&spec.volume_mode),
             bytes: bytes(&spec.resources.requests),
         };
+        let owners = meta.owner_references.iter().take(OWNERS_MAX);
         let claim = Claim {
             generation: context.generation(Kind::PersistentVolumeClaim),
             uid: Box::from(&*meta.uid),
             wish: Wish { form, selector },
-            volume: Box::from(&*spec.volume_name),
+            volume: name(&spec.volume_name),
             is_bound: !spec.volume_name.is_empty() && annotations.value(BIND_COMPLETED).is_some(),
             is_lost: &*wire.status.phase == "Lost",
             is_deleted: meta.deletion_timestamp.is_some(),
-            selected_node: annotations.value(SELECTED_NODE).map(Box::from),
-            owners: meta.owner_references.iter().map(|owner| Box::from(&*owner.uid)).collect(),
+            selected_node: annotations.value(SELECTED_NODE).map(name),
+            owners: owners.map(|owner| name(&owner.uid)).collect(),
         };
         let key: Box<str> = format!("{}/{}", &*meta.namespace, &*meta.name).into();
         if let Some(known) = self.volumes.claims.get_mut(&key) {
@@ -361,7 +369,7 @@ impl Needs {
             generation: context.generation(Kind::PersistentVolume),
             form: Form {
                 class: Box::from(class),
-                modes: boxes(&spec.access_modes),
+                modes: modes(&spec.access_modes),
                 volume_mode: mode(&spec.volume_mode),
                 bytes: bytes(&spec.capacity),
             },
@@ -472,8 +480,20 @@ fn unseen<R>(rows: &HashMap<Box<str>, R>, is_unseen: impl Fn(&R) -> bool) -> Vec
     unseen.map(|(name, _)| name.clone()).collect()
 }
 
-fn boxes(texts: &[Text<'_>]) -> Vec<Box<str>> {
-    texts.iter().map(|text| Box::from(&**text)).collect()
+/// A name that a claim says: what can be none, because it is too long, is nobody's.
+fn name(text: &str) -> Box<str> {
+    Box::from(&*short(text, NAME_BYTES_MAX))
+}
+
+/// Different modes of access, in their order.
+fn modes(texts: &[Text<'_>]) -> Vec<Box<str>> {
+    let mut modes: Vec<Box<str>> = Vec::new();
+    for text in texts {
+        if modes.len() < MODES_MAX && !modes.iter().any(|mode| **mode == **text) {
+            modes.push(Box::from(&**text));
+        }
+    }
+    modes
 }
 
 fn pairs(pairs: &Pairs<'_>) -> Vec<(Box<str>, Box<str>)> {
