@@ -18,10 +18,8 @@ pub mod labels;
 mod maps;
 mod table;
 
-use crate::{
-    short::{NAME_BYTES_MAX, short},
-    wording::Wording,
-};
+use crate::short::{NAME_BYTES_MAX, short};
+use crate::wording::Wording;
 
 /// The row of an id as the tables here count them.
 pub trait Number {

@@ -243,7 +243,8 @@ impl Cycle<'_> {
     fn is_expected(&self, group: GroupId) -> bool {
         let moved = self.cluster.state.nominations.moves.get(&group);
         let moved = moved.filter(|moved| !moved.nodes.is_empty());
-        moved.is_some_and(|moved| self.now.0 < moved.at.0.saturating_add(EXPECTED))
+        let until = moved.map(|moved| moved.at.0.saturating_add(EXPECTED));
+        until.is_some_and(|until| self.now.0 < until)
     }
 
     /// Tells whether pods of a group that was moved came back only when nobody expected them any more, and nothing else is

@@ -24,7 +24,7 @@ pub(crate) struct Nominations {
     pub(crate) groups: Vec<GroupId>,
 }
 
-/// What is known of a group of which pods were moved.
+/// Holds what is known of a group of which pods were moved.
 #[derive(Clone, Debug)]
 pub(crate) struct Moved {
     /// Nodes that its pods are to go to: what comes back are other pods.

@@ -295,7 +295,7 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let labels = meta.labels.iter().filter(|_| !has_ended(&facts.state));
     context.names.keep_labels(row, labels);
     let believed = sharing::is_believed(context, wire, facts.owner);
-    let gpu_labels = gpu_groups(&meta.labels).filter(|_| believed);
+    let gpu_labels = sharing::gpu_groups(&meta.labels).filter(|_| believed);
     let gpu_labels = gpu_labels.map(|(key, _)| Box::from(key)).collect();
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
@@ -416,7 +416,7 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>, owner: Owner) -> PodState {
         let gated = !wire.spec.scheduling_gates.is_empty();
         return if gated { PodState::Gated } else { PodState::Pending };
     }
-    let devices = believed_groups(&ingest.context, wire, owner);
+    let devices = sharing::believed_groups(&ingest.context, wire, owner);
     let node = ingest.context.names.node(&wire.spec.node_name);
     let zones = ingest.zones.held(&mut ingest.context, node, wire);
     let place = Place {
@@ -430,26 +430,6 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>, owner: Owner) -> PodState {
         return if stuck { PodState::Stuck(place) } else { PodState::Releasing(place) };
     }
     if &*wire.status.phase == "Pending" { PodState::Bound(place) } else { PodState::Running(place) }
-}
-
-/// The names of the shared GPUs that the labels of a pod with a node mean, where they count.
-fn believed_groups<'m>(context: &Context, wire: &'m Wire<'_>, owner: Owner) -> Vec<&'m str> {
-    if !sharing::is_believed(context, wire, owner) {
-        return Vec::new();
-    }
-    let mut groups: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    groups
-}
-
-/// The labels of shared GPUs, in both forms: the key and the group's name. No pod shares more devices than are looked at; the
-/// API bounds how long a label is, and not how many there are.
-pub(super) fn gpu_groups<'m>(labels: &'m Pairs<'_>) -> impl Iterator<Item = (&'m str, &'m str)> {
-    let of_groups = labels.iter().filter(|(key, group)| {
-        !group.is_empty() && (*key == label::GPU_GROUP || key.starts_with(label::GPU_GROUP_PREFIX))
-    });
-    of_groups.take(usize::from(gpu::DEVICES_MAX))
 }
 
 /// Source: docs/behaviour.md 1.9, task order.

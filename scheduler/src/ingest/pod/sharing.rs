@@ -1,11 +1,13 @@
 //! Describes what pods mean to shared GPUs: who holds a device, who uses it, and what a bound pod may not change any more.
 
-use kai_api::names::annotation;
+use kai_api::names::{annotation, label};
 use kai_engine::{GpuRequest, Owner, Pod, PodState};
 
+use super::gpu::DEVICES_MAX;
 use crate::{
     ingest::{Context, pod},
     names::{Bound, Number},
+    server::wire::Pairs,
     sharing::{Reservation, Standing, Told},
 };
 
@@ -17,6 +19,32 @@ pub(in crate::ingest) fn is_believed(
     owner: Owner,
 ) -> bool {
     *wire.spec.scheduler_name == *context.rules.scheduler_name || owner == Owner::Reservation
+}
+
+/// The names of the shared GPUs that the labels of a pod with a node mean, where they count.
+pub(in crate::ingest) fn believed_groups<'m>(
+    context: &Context,
+    wire: &'m pod::Wire<'_>,
+    owner: Owner,
+) -> Vec<&'m str> {
+    if !is_believed(context, wire, owner) {
+        return Vec::new();
+    }
+    let mut groups: Vec<_> = gpu_groups(&wire.metadata.labels).map(|(_, group)| group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+/// The labels of shared GPUs, in both forms: the key and the group's name. No pod shares more devices than are looked at; the
+/// API bounds how long a label is, and not how many there are.
+pub(in crate::ingest) fn gpu_groups<'m>(
+    labels: &'m Pairs<'_>,
+) -> impl Iterator<Item = (&'m str, &'m str)> {
+    let of_groups = labels.iter().filter(|(key, group)| {
+        !group.is_empty() && (*key == label::GPU_GROUP || key.starts_with(label::GPU_GROUP_PREFIX))
+    });
+    of_groups.take(usize::from(DEVICES_MAX))
 }
 
 /// Passes over what annotations say of GPUs where that does not count.
@@ -76,7 +104,7 @@ pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<
     }
     let is_ours = matches!(facts.owner, Owner::Group(_));
     let has_node = facts.state.place().is_some();
-    let is_labelled = !has_node && pod::gpu_groups(&wire.metadata.labels).next().is_some();
+    let is_labelled = !has_node && gpu_groups(&wire.metadata.labels).next().is_some();
     let standing = match &facts.state {
         PodState::Succeeded | PodState::Failed => Standing::Ended,
         PodState::Gated | PodState::Pending => Standing::Pending { is_labelled },
@@ -97,7 +125,7 @@ pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<
 fn tell_reservation(context: &mut Context, row: u32, wire: &pod::Wire<'_>, facts: &Pod) {
     let uuid = wire.metadata.annotations.value(annotation::RESERVED_GPU);
     let uuid = uuid.filter(|text| !text.is_empty()).map(Box::from);
-    let first = pod::gpu_groups(&wire.metadata.labels).next();
+    let first = gpu_groups(&wire.metadata.labels).next();
     let Some(device) = first.map(|(_, group)| context.names.devices.intern(group)) else { return };
     let (node, has_ended) = match &facts.state {
         PodState::Bound(place) | PodState::Running(place) => (place.node.number(), false),

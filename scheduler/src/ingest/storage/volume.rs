@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kai_api::quantity::Quantity;
 use kai_engine::{Holds, Missing, Requirement, Storage as Counted, Symbol, VolumeNodes};
 
 use super::{Mount, Needs, Needy};
@@ -17,8 +16,6 @@ use crate::{
         Context, Kind,
         selector::{NAME_KEY, node_terms, topology_term},
     },
-    server::wire::{Pairs, Text},
-    short::{NAME_BYTES_MAX, short},
 };
 
 mod asking;
@@ -30,7 +27,7 @@ mod wire;
 
 use capacity::{Capacities, Need, Room};
 use open::{Open, Wish, join, joined};
-use wire::{Storage, WireClaim, WireClass, WireVolume};
+use wire::{WireClaim, WireClass, WireVolume, bytes, mode, modes, name, pairs};
 
 /// The claim has its volume, and both know.
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
@@ -45,9 +42,6 @@ const WISHED_NAMES_MAX: usize = 64;
 
 /// So many owners of a claim are kept: it is asked for the pod that it was made for, which is the only one.
 const OWNERS_MAX: usize = 16;
-
-/// The API has four modes of access, and lets a claim name each as often as it likes.
-const MODES_MAX: usize = 8;
 
 /// Holds what has to be the same of a claim and its volume, and what may not be less.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -478,38 +472,4 @@ impl Needs {
 fn unseen<R>(rows: &HashMap<Box<str>, R>, is_unseen: impl Fn(&R) -> bool) -> Vec<Box<str>> {
     let unseen = rows.iter().filter(|(_, row)| is_unseen(row));
     unseen.map(|(name, _)| name.clone()).collect()
-}
-
-/// A name that a claim says: what can be none, because it is too long, is nobody's.
-fn name(text: &str) -> Box<str> {
-    Box::from(&*short(text, NAME_BYTES_MAX))
-}
-
-/// Different modes of access, in their order.
-fn modes(texts: &[Text<'_>]) -> Vec<Box<str>> {
-    let mut modes: Vec<Box<str>> = Vec::new();
-    for text in texts {
-        if modes.len() < MODES_MAX && !modes.iter().any(|mode| **mode == **text) {
-            modes.push(Box::from(&**text));
-        }
-    }
-    modes
-}
-
-fn pairs(pairs: &Pairs<'_>) -> Vec<(Box<str>, Box<str>)> {
-    pairs.iter().map(|(key, value)| (Box::from(key), Box::from(value))).collect()
-}
-
-fn mode(mode: &str) -> Box<str> {
-    Box::from(if mode.is_empty() { "Filesystem" } else { mode })
-}
-
-/// An amount of storage; one that cannot be read is none.
-fn bytes(storage: &Storage) -> i64 {
-    let text = match &storage.storage {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => return 0,
-    };
-    text.parse::<Quantity>().ok().and_then(|quantity| quantity.value().ok()).unwrap_or(0)
 }

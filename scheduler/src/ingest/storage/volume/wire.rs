@@ -1,11 +1,16 @@
 //! Describes what is read of volume claims, volumes and storage classes.
 
+use kai_api::quantity::Quantity;
 use serde::Deserialize;
 
 use crate::{
     ingest::selector::{LabelSelector, NodeSelector, TopologyTerm},
     server::wire::{Meta, Pairs, Text, null_as_default},
+    short::{NAME_BYTES_MAX, short},
 };
+
+/// The API has four modes of access, and lets a claim name each as often as it likes.
+const MODES_MAX: usize = 8;
 
 #[derive(Deserialize, Debug)]
 pub(in crate::ingest) struct WireClaim<'a> {
@@ -133,4 +138,40 @@ pub(in crate::ingest) struct WireClass<'a> {
     pub(super) volume_binding_mode: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "null_as_default")]
     pub(super) allowed_topologies: Vec<TopologyTerm<'a>>,
+}
+
+/// A name that a claim says: what can be none, because it is too long, is nobody's.
+pub(super) fn name(text: &str) -> Box<str> {
+    Box::from(&*short(text, NAME_BYTES_MAX))
+}
+
+/// Different modes of access, in their order.
+pub(super) fn modes(texts: &[Text<'_>]) -> Vec<Box<str>> {
+    let mut modes: Vec<Box<str>> = Vec::new();
+    for text in texts {
+        if modes.len() < MODES_MAX && !modes.iter().any(|mode| **mode == **text) {
+            modes.push(Box::from(&**text));
+        }
+    }
+    modes
+}
+
+/// Labels as they are kept.
+pub(super) fn pairs(pairs: &Pairs<'_>) -> Vec<(Box<str>, Box<str>)> {
+    pairs.iter().map(|(key, value)| (Box::from(key), Box::from(value))).collect()
+}
+
+/// Says as what a volume is used: as a file system, where nothing is said.
+pub(super) fn mode(mode: &str) -> Box<str> {
+    Box::from(if mode.is_empty() { "Filesystem" } else { mode })
+}
+
+/// An amount of storage; one that cannot be read is none.
+pub(super) fn bytes(storage: &Storage) -> i64 {
+    let text = match &storage.storage {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => return 0,
+    };
+    text.parse::<Quantity>().ok().and_then(|quantity| quantity.value().ok()).unwrap_or(0)
 }
