@@ -204,4 +204,22 @@ mod tests {
         }
         assert_eq!(ports, HostPorts::default());
     }
+
+    /// However many nodes a port is used on, it is not free before its pods are gone.
+    #[test]
+    fn a_port_of_many_nodes_is_taken_until_its_pods_have_left() {
+        let (mut ports, own) = (HostPorts::default(), [port(80, ALL)]);
+        let nodes = || (0..128).map(NodeId::new);
+        for (before, node) in nodes().enumerate() {
+            let (taken, _) = ports.taken(&own);
+            assert_eq!((taken.now.len(), taken.until_left.len()), (0, before));
+            ports.count(&own, node, true, Sign::Plus);
+        }
+        for (stays, node) in nodes().enumerate() {
+            ports.count(&own, node, true, Sign::Minus);
+            ports.count(&own, node, false, Sign::Plus);
+            let (taken, _) = ports.taken(&own);
+            assert_eq!((taken.now.len(), taken.until_left.len()), (stays + 1, 127 - stays));
+        }
+    }
 }

@@ -172,12 +172,55 @@ mod tests {
     use super::{BASES_MAX, Toleration};
     use crate::{
         base::ids::{NodeId, PodId, Symbol},
-        state::State,
+        state::{State, shape::labels_meet},
         told::{
             delta::Delta,
+            node::{Label, Node},
             pod::{Pod, Shape},
+            requirement::{Holds, Requirement},
         },
     };
+
+    /// A bound itself is neither above nor below, and a label that is not there is neither as well.
+    #[test]
+    fn nodes_are_those_whose_labels_are_as_required() {
+        let (key, small, large) = (Symbol::new(1), Symbol::new(2), Symbol::new(3));
+        let label = |value, number| Label { key, value, number: Some(number) };
+        let labels = [vec![], vec![label(small, 4)], vec![label(large, 8)]];
+        for (holds, expect) in [
+            (Holds::In(vec![small]), vec![1]),
+            (Holds::NotIn(vec![small]), vec![0, 2]),
+            (Holds::Exists, vec![1, 2]),
+            (Holds::Absent, vec![0]),
+            (Holds::Above(4), vec![2]),
+            (Holds::Above(8), vec![]),
+            (Holds::Below(8), vec![1]),
+            (Holds::Below(4), vec![]),
+        ] {
+            let mut state = State::default();
+            for (id, labels) in (0..).zip(&labels) {
+                let node = Node { labels: labels.clone(), ..Node::default() };
+                state.apply(Delta::Node(NodeId::new(id), Box::new(node)));
+            }
+            let term = vec![Requirement { key, holds }];
+            let shape = Shape { node_affinity: vec![term.clone()], ..Shape::default() };
+            let pod = PodId::new(0);
+            state.apply(Delta::Pod(pod, Box::new(Pod { shape, ..Pod::default() })));
+            state.rebuild_index();
+            let shape = state.pods()[pod].shape;
+            state.ensure_feasible(shape);
+            let index = &state.nodes().index;
+            let ranks = index.feasible(shape).iter();
+            let mut found: Vec<NodeId> = ranks.map(|rank| index.node(rank)).collect();
+            found.sort_unstable();
+            let expect: Vec<NodeId> = expect.into_iter().map(NodeId::new).collect();
+            assert_eq!(found, expect, "{term:?}");
+            for (id, labels) in (0..).zip(&labels) {
+                let is_met = expect.contains(&NodeId::new(id));
+                assert_eq!(labels_meet(labels, &term), is_met, "{term:?} of {labels:?}");
+            }
+        }
+    }
 
     /// A user may have pods come and go for ever, no two of which tolerate the same.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kai_engine::Actions;
+use kai_engine::{Actions, NamespaceSelectorId};
 
 use super::*;
 
@@ -187,5 +187,38 @@ fn pods_that_keep_apart_look_at_no_node_in_vain() {
         assert_eq!(world.cluster.check(), Vec::<String>::new());
         assert!(plan.changes.is_empty(), "{what}");
         assert!(plan.steps.nodes < 3 * nodes, "{what}: {:?}", plan.steps);
+    }
+}
+
+/// A selector of namespaces means those that were told, until it is told that it does not.
+#[test]
+fn selectors_of_namespaces_mean_what_was_told_of_them() {
+    // Who has the term: the pod that waits, or the one that is there.
+    for (who, other) in [("new", "old"), ("old", "new")] {
+        let apart = "anti_affinity: [{ key: host, labels: { app: web } }]";
+        let what = |name: &str| if name == who { apart } else { "labels: { app: web }" };
+        let mut world = world(&format!(
+            "nodes: {{ node0: {{ gpus: 2, labels: {{ host: h0 }} }} }}\n\
+             queues: {{ q: {{ quota: unlimited }} }}\n\
+             groups:\n\
+             \x20 old: {{ queue: q, gpus: 1, namespace: ns-old, on: node0, {} }}\n\
+             \x20 new: {{ queue: q, gpus: 1, namespace: ns-new, {} }}",
+            what("old"),
+            what("new"),
+        ));
+        let selector = NamespaceSelectorId::new(0);
+        let theirs = world.names.symbol(&format!("ns-{other}"));
+        let id = pod(&world, who);
+        let mut facts = world.facts.pods[&id].clone();
+        for term in &mut facts.shape.pod_anti_affinity {
+            term.namespaces.clear();
+            term.namespace_selector = Some(selector);
+        }
+        world.tell(Delta::Pod(id, Box::new(facts)));
+        world.tell(Delta::NamespaceSelector(selector, theirs, true));
+        assert_eq!(decide(&mut world, 0), ["idle"], "{who}");
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+        world.tell(Delta::NamespaceSelector(selector, theirs, false));
+        assert_eq!(decide(&mut world, 1), ["place new on node0"], "{who}");
     }
 }

@@ -446,12 +446,13 @@ async fn sleep_until(wake: Option<Instant>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use http::{Method, Request, Response};
     use kai_api::names::{label, value};
     use kube::client::Body;
+    use serde_json::Value;
 
     use super::*;
 
@@ -534,6 +535,64 @@ mod tests {
             let run = timeout(Duration::from_mins(1), controller.run());
             assert!(run.await.is_err(), "it runs for ever");
             assert_eq!(asked.load(Ordering::Relaxed), expect, "{code}");
+        }
+    }
+
+    /// Has a controller work for ten seconds; gives what it writes. A list that is none is never answered.
+    async fn written(waiting: Option<Value>, standing: Value, groups: Value) -> Vec<String> {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&sent);
+        let list = |items: Value| json!({"metadata": {"resourceVersion": "1"}, "items": items});
+        let server = tower::service_fn(move |request: Request<Body>| {
+            let path = request.uri().path().to_owned();
+            let is_watch = request.uri().query().unwrap_or_default().contains("watch=");
+            let found = match (request.method(), path.as_str()) {
+                (&Method::GET, _) if is_watch => None,
+                (&Method::GET, "/api/v1/pods") => waiting.clone().map(|pod| list(json!([pod]))),
+                (&Method::GET, path) if path.ends_with("/podgroups") => Some(list(groups.clone())),
+                (&Method::GET, path) if path.ends_with("/pods") => Some(list(standing.clone())),
+                (&Method::GET, _) => waiting.clone(),
+                (method, path) => {
+                    noted.lock().expect("nobody panics with it").push(format!("{method} {path}"));
+                    Some(json!({"metadata": {"name": "s"}}))
+                }
+            };
+            async move {
+                let Some(found) = found else { return std::future::pending().await };
+                Response::builder().body(Body::from(found.to_string().into_bytes()))
+            }
+        });
+        let on = Settings { is_on: true, ..Settings::default() };
+        let controller = Controller::new(Client::new(server, "default"), "kai-scheduler", on);
+        let run = timeout(Duration::from_secs(10), controller.run());
+        assert!(run.await.is_err(), "it runs for ever");
+        sent.lock().expect("nobody panics with it").clone()
+    }
+
+    /// A process that starts would take away what nodes are being made for.
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_done_before_it_is_known_who_waits() {
+        let labels = json!({label::APP: value::SCALING_APP,
+            label::SHARED_GPU_POD_NAMESPACE: "n", label::SHARED_GPU_POD_NAME: "p"});
+        let scaling = json!([{"metadata": {"name": "s", "uid": "u", "labels": labels}}]);
+        assert_eq!(written(None, scaling, json!([])).await, Vec::<String>::new());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_that_is_listed_as_waiting_for_its_queue_gets_no_nodes() {
+        let pod = json!({"metadata": {"name": "p", "namespace": "n", "uid": "p",
+                "creationTimestamp": "1970-01-01T00:00:00Z",
+                "annotations": {"gpu-fraction": "0.5", "pod-group-name": "g"}},
+            "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "c"}]},
+            "status": {"phase": "Pending", "conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}});
+        for (reason, is_made) in [("OverLimit", false), ("PodSchedulingErrors", true)] {
+            let said = json!([{"status": "True", "reasons": [{"reason": reason}]}]);
+            let group = json!([{"metadata": {"name": "g", "namespace": "n"},
+                "status": {"schedulingConditions": said}}]);
+            let sent = written(Some(pod.clone()), json!([]), group).await;
+            let has_made = sent.iter().any(|line| line.starts_with("POST"));
+            assert_eq!(has_made, is_made, "{reason}: {sent:?}");
         }
     }
 }

@@ -252,6 +252,24 @@ mod tests {
         json!({"resources": {"requests": {"cpu": cpu}}})
     }
 
+    /// A container has what is taken from it until its kubelet has done so, and sidecars are containers.
+    #[test]
+    fn what_shrinks_counts_until_its_kubelet_has_taken_it_back() {
+        let named = |name: &str| {
+            let mut own = container("1");
+            own["name"] = json!(name);
+            own
+        };
+        let mut sidecar = named("s");
+        sidecar["restartPolicy"] = json!("Always");
+        let pod = json!({"spec": {"containers": [named("c")], "initContainers": [sidecar]},
+            "status": {"phase": "Running",
+                "containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "2"},
+                    "resources": {"requests": {"cpu": "1"}}}],
+                "initContainerStatuses": [{"name": "s", "resources": {"requests": {"cpu": "3"}}}]}});
+        check(&pod, json!({"cpu": "5"}), json!({"cpu": "5"}));
+    }
+
     /// A pod may be put on a node past the scheduler with as many claims as an object has room for, each of which is asked for.
     #[test]
     fn of_very_many_claims_the_first_are_looked_up() {
