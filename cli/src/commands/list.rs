@@ -158,7 +158,7 @@ impl Find for Args {
             }
             (None, false) => {
                 if self.eta {
-                    eta::find(&mut loaded.workloads, &cluster, &mut context.out).await;
+                    Box::pin(eta::find(&mut loaded.workloads, &cluster, &mut context.out)).await;
                 }
                 if !matches!(format, Format::Table | Format::Name) {
                     devices::find(&mut loaded.workloads, &cluster, Depth::Named).await;
