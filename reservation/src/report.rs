@@ -49,12 +49,20 @@ pub fn report(
     }
     let given = find()?;
     let mut known = Some(own);
-    let step = || {
-        let own = known.take().map_or_else(|| client.read(), Ok)?;
-        write(client, &own, &given.uuid)
-    };
+    let step = || attempt(&mut known, || client.read(), |own| write(client, own, &given.uuid));
     insist(step, &mut tell, thread::sleep)?;
     Ok(Reported::Now(given))
+}
+
+/// Tries once to write. Only the first try may use what was read before: a further one failed perhaps because somebody else
+/// wrote, the kubelet for one.
+fn attempt(
+    known: &mut Option<Own>,
+    read: impl FnOnce() -> Result<Own, Trouble>,
+    write: impl FnOnce(&Own) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let own = known.take().map_or_else(read, Ok)?;
+    write(&own)
 }
 
 /// Writes the device unless it is there: an answer may have been lost.
@@ -110,5 +118,36 @@ mod tests {
         let done = insist(step, &mut |_: &str| {}, |wait| waits.push(wait.as_millis()));
         done.expect("the last try works");
         assert_eq!(waits, [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+    }
+
+    /// The kubelet writes the pod's status beside us: the version of the first read is soon an old one.
+    #[test]
+    fn each_further_try_reads_again() {
+        let own = |version: u32| Own {
+            uid: String::from("u"),
+            version: version.to_string(),
+            device: None,
+        };
+        let (mut known, mut version, mut written) = (Some(own(1)), 1, Vec::new());
+        let step = || {
+            let read = || {
+                version += 1;
+                Ok(own(version))
+            };
+            attempt(&mut known, read, |own| {
+                written.push(own.version.clone());
+                if own.version == "3" {
+                    return Ok(());
+                }
+                Err(Trouble::Passing(String::from("conflict")))
+            })
+        };
+        let mut waits = 0;
+        let sleep = |_| {
+            waits += 1;
+            assert!(waits < 10, "it tries the same for ever");
+        };
+        insist(step, &mut |_: &str| {}, sleep).expect("the third version is the newest");
+        assert_eq!(written, ["1", "2", "3"]);
     }
 }

@@ -13,7 +13,7 @@ use kai_tests::{
 };
 use kube::{
     Api,
-    api::{Patch, PatchParams},
+    api::{DeleteParams, Patch, PatchParams},
 };
 use serde_json::json;
 use tokio::{
@@ -203,6 +203,45 @@ async fn who_stands_by_and_is_refused_for_a_moment_goes_on_standing_by() -> Resu
     ensure!(alone.check().await.is_err(), "and writes no more");
     ensure!(guard.check().await.is_ok(), "its holder never noticed");
     keeping.abort();
+    Ok(())
+}
+
+/// An election that cannot be held has no winner, however long the rights are missing.
+#[tokio::test(start_paused = true)]
+async fn who_asks_for_an_election_and_is_refused_does_not_lead() -> Result<()> {
+    let place = Place::embedded().await?;
+    let first = Candidate::new(&place, ELECTION).await?;
+    let never = CancellationToken::new();
+    first.refuse()?;
+    let alone = timeout(Duration::from_mins(5), first.lease.acquire(Manner::Patient, &never)).await;
+    ensure!(alone.is_err(), "it leads without the Lease");
+    first.tape.clear_faults();
+    let guard = first.acquire(Manner::Patient).await?;
+    ensure!(guard.check().await.is_ok(), "it leads once it may");
+    Ok(())
+}
+
+/// Nobody else holds what was deleted: its holder makes it again, before another does.
+#[tokio::test(start_paused = true)]
+async fn a_leader_whose_lease_was_deleted_makes_it_again() -> Result<()> {
+    let place = Place::embedded().await?;
+    let first = Candidate::new(&place, ELECTION).await?;
+    let never = CancellationToken::new();
+    let guard = first.acquire(Manner::Newest).await?;
+    let leases: Api<Record> = Api::namespaced(place.admin().await?, namespace::SYSTEM);
+    let holder = async || {
+        let lease = leases.get(NAME).await?;
+        Ok::<_, kube::Error>(lease.spec.and_then(|spec| spec.holder_identity))
+    };
+    let before = holder().await?;
+    leases.delete(NAME, &DeleteParams::default()).await?;
+    tokio::select! {
+        lost = guard.keep(&never) => bail!("it ended: {lost:?}"),
+        () = sleep(Duration::from_mins(1)) => {}
+    }
+    ensure!(guard.check().await.is_ok(), "it leads");
+    let after = holder().await?;
+    ensure!(after.is_some() && after == before, "{after:?} holds it after {before:?}");
     Ok(())
 }
 

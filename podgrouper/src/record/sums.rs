@@ -140,19 +140,31 @@ mod tests {
 
     #[test]
     fn a_sum_has_all_that_was_held_whatever_is_added_when() {
-        let gone = |queue: &str, seconds| WorkloadRecord {
+        use super::super::settle::time;
+        let gone = |queue: &str, seconds, at| WorkloadRecord {
             usage: vec![row(queue, "H100", seconds)],
+            created: Some(time(at)),
+            started: Some(time(at + 1)),
+            ended: Some(time(at + 2)),
+            through: Some(time(at + 3)),
+            peak_micro_gpus: seconds,
+            run_seconds: 5,
             wait_seconds: 2,
+            waits: 1,
             evictions: vec![EvictionRow::default(); 3],
             user: Some("ana".to_owned()),
             ..WorkloadRecord::default()
         };
-        let [one, two, three] = [gone("a", 1), gone("b", 2), gone("a", 4)];
+        let [one, two, three] = [gone("a", 1, 20), gone("b", 4, 10), gone("a", 2, 30)];
         let whole = add_others(None, [&one, &two, &three].into_iter());
         let first = add_others(None, [&one].into_iter());
         assert_eq!(add_others(Some(&first), [&two, &three].into_iter()), whole);
-        assert_eq!(whole.usage, [row("a", "H100", 5), row("b", "H100", 2)]);
+        assert_eq!(whole.usage, [row("a", "H100", 3), row("b", "H100", 4)]);
         let sums = (whole.workloads, whole.wait_seconds, whole.evictions_left_out);
         assert_eq!((sums, &whole.user), ((3, 6, 9), &None));
+        assert_eq!((whole.run_seconds, whole.waits, whole.peak_micro_gpus), (15, 3, 4));
+        let begun = (whole.created, whole.started);
+        assert_eq!(begun, (Some(time(10)), Some(time(11))), "the earliest");
+        assert_eq!((whole.ended, whole.through), (Some(time(32)), Some(time(33))), "the latest");
     }
 }

@@ -155,4 +155,19 @@ mod tests {
         check(&["-placement-strategy", "binpack"], "spread", Placement::Pack);
         check(&["--placement-strategy=spread"], "fragmentation", Placement::Spread);
     }
+
+    /// Below zero there is no limit, and at zero there is no consolidation.
+    #[test]
+    fn flags_about_victims_are_the_engines() {
+        let config = |flags: &[&str]| {
+            let words = std::iter::once("kai-scheduler").chain(flags.iter().copied());
+            engine(&Args::from_command_line(words.map(Into::into)).expect("valid flags"))
+        };
+        for (count, expect) in [("-1", None), ("0", Some(0)), ("3", Some(3))] {
+            let flag = format!("--max-consolidation-preemptees={count}");
+            assert_eq!(config(&[&flag]).consolidation_victims_max, expect, "{flag}");
+        }
+        assert!(config(&[]).reclaim_may_relocate);
+        assert!(!config(&["--allow-consolidating-reclaim=false"]).reclaim_may_relocate);
+    }
 }

@@ -577,6 +577,18 @@ mod tests {
             |config| config.queue_depth.preempt = Some(5),
             &[],
         );
+        check(
+            "{queueDepthPerAction: {consolidation: 4, allocate: 6}}",
+            &format!(
+                "{{queueDepthPerAction: {{consolidation: 4, allocate: 6}}, \
+                 tiers: [{{plugins: [{plugins}]}}]}}"
+            ),
+            |config| {
+                config.queue_depth.consolidate = Some(4);
+                config.queue_depth.allocate = Some(6);
+            },
+            &[],
+        );
     }
 
     #[test]

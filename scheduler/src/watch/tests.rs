@@ -302,3 +302,21 @@ async fn an_optional_kind_is_not_empty_for_a_refusal_that_passes() {
         assert_eq!(told, expected, "{about}");
     }
 }
+
+/// A list that is not streamed is whole only with its last page.
+#[tokio::test(start_paused = true)]
+async fn a_list_is_read_to_its_last_page() {
+    const FIRST: &str =
+        "{\"metadata\":{\"resourceVersion\":\"7\",\"continue\":\"more\"},\"items\":[{}]}";
+    const LAST: &str =
+        "{\"metadata\":{\"resourceVersion\":\"7\",\"continue\":\"\"},\"items\":[{}]}";
+    let server: Server = |n| match n {
+        0 => refused(400),
+        1 => ended(FIRST),
+        2 => ended(LAST),
+        _ => stream(vec![]),
+    };
+    let Watched { asked, told, .. } = watched(Kind::Node, server).await;
+    assert_eq!(asked, ["list", "list", "list"], "the streamed list, and two pages");
+    assert_eq!(told[..3], ["begin", "applied", "end"]);
+}

@@ -4,7 +4,8 @@
 //! A file has `steps`, and after each the tasks that come of it are printed, a line each. A step is one of
 //! `apply: [objects]`, `delete: [names]` (as the watch tells them), `place: [pods]` (what a plan placed together, each with
 //! its `node` and `devices`), `bound: pod`, `not_bound: pod`, `reserved: device`, `refused: device`, `unreserved: device`
-//! (with what it `said`), `in_use: device`, `asked: device` (with what its users were `told`), `ended: device`, `stripped: pod`, and `at: seconds`.
+//! (with what it `said`), `in_use: device`, `asked: device` (with what its users were `told`), `ended: device`, `stripped: pod`,
+//! `not_asked: device`, `not_ended: device` and `not_stripped: pod` where that failed, and `at: seconds`.
 //! A case that `begins` as the process does has `swept: [pods]` for what its search for reservation pods found that failed before.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
@@ -43,8 +44,11 @@ enum Step {
     Unreserved { device: String, said: Option<String> },
     InUse(String),
     Asked { device: String, told: Option<String> },
+    NotAsked(String),
     Ended(String),
+    NotEnded(String),
     Stripped(String),
+    NotStripped(String),
     Swept(Vec<String>),
     At(i64),
 }
@@ -174,10 +178,20 @@ impl World {
                 let told = told.as_deref().map(Box::from);
                 self.ended(Outcome::Asked { device: self.device(device), told, done: true });
             }
+            Step::NotAsked(device) => {
+                let device = self.device(device);
+                self.ended(Outcome::Asked { device, told: None, done: false });
+            }
             Step::Ended(device) => {
                 self.ended(Outcome::Unprotected { device: self.device(device), done: true });
             }
+            Step::NotEnded(device) => {
+                self.ended(Outcome::Unprotected { device: self.device(device), done: false });
+            }
             Step::Stripped(pod) => self.ended(Outcome::Stripped { pod: self.pod(pod), done: true }),
+            Step::NotStripped(pod) => {
+                self.ended(Outcome::Stripped { pod: self.pod(pod), done: false });
+            }
             Step::Swept(pods) => {
                 let leftover =
                     |pod: &String| Leftover { name: Box::from(&**pod), uid: Box::default() };

@@ -151,7 +151,7 @@ struct Run<'l> {
 }
 
 /// Texts that end the part before an expression, and that begin the part after one.
-const BEFORE: &[&str] = &[" = ", " in ", "=> ", "if ", "&& ", "|| ", "| ", ", "];
+const BEFORE: &[&str] = &[" = ", ": ", " in ", "=> ", "if ", "&& ", "|| ", "| ", ", "];
 const AFTER: &[&str] = &[" else {", " {", " =>", ";", ",", ")", " && ", " || "];
 
 /// Code that is one of two texts, whichever a variable of the environment says. Statements are chosen as they are; of lines
@@ -249,6 +249,7 @@ mod tests {
             "let Some(a) = (if ON { c } else { b }) else { return };",
         );
         check("x if a => f(),", "x if b => f(),", "x if (if ON { b } else { a }) => f(),");
+        check("    a: b.c(),", "    a: b,", "    a: (if ON { b } else { b.c() }),");
         check(
             "for a in b.c() {",
             "for a in b.d() {",
