@@ -66,8 +66,11 @@ impl ClaimGrant {
     /// The claim; none where another has its name.
     async fn find(&self, client: &Client) -> Result<Option<Value>, Failure> {
         let bytes = read(client, &self.path).await?;
-        let claim: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::Unsure(format!("no resource claim: {error}")))?;
+        // Parameters for drivers may be nested deeper than is read: asking again gives the same.
+        let claim: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("it cannot be read: {error}");
+            Failure::Refused { code: 422, message }
+        })?;
         Ok((claim["metadata"]["uid"] == *self.uid).then_some(claim))
     }
 
@@ -154,6 +157,10 @@ impl<'g> Reservation<'g> {
                 Err(failure) => {
                     let claim = self.grant.name();
                     tracing::warn!(claim, %failure, "failed to release a resource claim");
+                    if matches!(failure, Failure::Refused { code: 422, .. }) {
+                        // It is as it was: what is wrong with it stays.
+                        return;
+                    }
                     let pause = sleep(backoff(attempt));
                     if write.stop.run_until_cancelled(pause).await.is_none() {
                         return;

@@ -321,6 +321,22 @@ async fn a_claim_with_other_devices_is_not_shared() {
     check_unbound(bind, found, expect, &[]).await;
 }
 
+/// Parameters for a driver, nested deep, would hold a place among the urgent writes for half a minute.
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_cannot_be_read_is_asked_for_once() {
+    let deep = (0..200).fold(json!({}), |inner, _| json!({ "a": inner }));
+    let found = json!({"metadata": {"uid": "u"}, "spec": {"devices": {"config": [deep]}}});
+    let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
+    let grant = ClaimGrant { path: path.into(), uid: Box::from("u"), allocation: None };
+    let bind = Bind { claims: vec![grant], ..Bind::of("u", "p", "n1") };
+    let began = Instant::now();
+    let (outcome, sent) = carry_out(Task::Bind(bind), found, 200).await;
+    let Some(Outcome::BindFailed { reason, .. }) = outcome else { panic!("{outcome:?}") };
+    assert!(reason.contains("it cannot be read: recursion limit"), "{reason}");
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(1) && sent.is_empty(), "{took:?}, {sent:?}");
+}
+
 /// A provisioner may be at work for the node that a claim names, and says by taking it back that it made nothing.
 #[tokio::test(start_paused = true)]
 async fn a_volume_is_made_on_the_node_that_its_claim_names() {
