@@ -19,6 +19,7 @@ use crate::{
         call::{Failure, Form, call, read},
         wire::Whereabouts,
     },
+    short::is_name,
 };
 
 const PATH: &str = "/apis/scheduling.run.ai/v1alpha2/bindrequests";
@@ -179,6 +180,8 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         pod: 0,
         uid: Box::default(),
         namespace: Box::from(request.metadata.namespace.as_deref()?),
+        // Where a user may make requests, a path or parameters may stand there, and a read of a pod with `?watch=1` lasts until it
+        // is given up, before anything is decided.
         name: Box::from(spec.pod_name.as_deref().filter(|name| is_name(name))?),
         node: Box::from(spec.selected_node.as_deref().filter(|name| is_name(name))?),
         received,
@@ -192,17 +195,6 @@ fn bind_of(request: &BindRequest) -> Option<Bind> {
         zones: (!spec.predicted_numa_zones.is_empty())
             .then(|| json!(spec.predicted_numa_zones).to_string()),
     })
-}
-
-/// Tells whether a pod or a node can be called so. Where a user may make requests, a path or parameters may stand there, and
-/// a read of a pod with `?watch=1` lasts until it is given up, before anything is decided.
-fn is_name(text: &str) -> bool {
-    const BYTES_MAX: usize = 253;
-    let is_edge = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let bytes = text.as_bytes();
-    bytes.len() <= BYTES_MAX
-        && bytes.first().is_some_and(is_edge)
-        && bytes.iter().all(|byte| is_edge(byte) || b"-.".contains(byte))
 }
 
 async fn delete(write: &Write, namespace: &str, name: &str, uid: &str) {

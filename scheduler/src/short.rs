@@ -23,6 +23,16 @@ pub(crate) fn short(text: &str, bytes_max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{REST}", &text[..end]))
 }
 
+/// Tells whether an object of the API can be called so: nothing that a shell, a path or a flag would take for something else.
+pub(crate) fn is_name(text: &str) -> bool {
+    const BYTES_MAX: usize = 253;
+    let is_edge = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.len() <= BYTES_MAX
+        && bytes.first().is_some_and(is_edge)
+        && bytes.iter().all(|byte| is_edge(byte) || b"-.".contains(byte))
+}
+
 #[cfg(test)]
 mod tests {
     use super::short;

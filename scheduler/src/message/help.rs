@@ -11,7 +11,10 @@ use super::{
     sentence::{Asked, gpus, pods, time},
     thousandths,
 };
-use crate::names::{Names, Number};
+use crate::{
+    names::{Names, Number},
+    short::is_name,
+};
 
 /// More ways out than anybody compares.
 const HELP_MAX: usize = 4;
@@ -159,9 +162,10 @@ fn of_queue(remedy: Remedy, asked: Asked<'_>) -> Option<Help> {
     let named = |queue: QueueId| names.queue_name(queue.number());
     Some(match remedy {
         Remedy::CreateQueue => {
-            let command =
-                format!("kubectl kai queues create {}", names.queue_of_group(asked.group));
-            Help { command: Some(command), ..admin("create the queue", "others may use it too") }
+            // A user names the queue, and an administrator runs the command.
+            let queue = names.queue_of_group(asked.group);
+            let command = is_name(queue).then(|| format!("kubectl kai queues create {queue}"));
+            Help { command, ..admin("create the queue", "others may use it too") }
         }
         Remedy::LeafQueue => you("name a queue without queues below it", "none"),
         Remedy::Limit { queue, lane, by } => {

