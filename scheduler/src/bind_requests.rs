@@ -215,19 +215,10 @@ async fn delete(write: &Write, namespace: &str, name: &str, uid: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{Arc, Mutex},
-        time::Duration,
-    };
-
-    use http::{Request, Response};
-    use kai_daemon::lease::{Lease, Manner, Mode};
-    use kube::client::Body;
-    use serde_json::Value;
-    use tokio_util::sync::CancellationToken;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::serve::metrics::Metrics;
+    use crate::server::answering::answering;
 
     /// Compares what is known without the pod: the bind, or why there is none.
     fn check(yaml: &str, expect: &str) {
@@ -310,14 +301,10 @@ mod tests {
         }
     }
 
-    /// Answers as a server with two pages of requests that failed; what is deleted is added to `deleted`.
-    fn answer(
-        method: &Method,
-        uri: &http::Uri,
-        body: Value,
-        deleted: &Mutex<Vec<String>>,
-    ) -> (u16, Value) {
-        let (path, query) = (uri.path(), uri.query().unwrap_or_default());
+    /// Of thousands that were left none is forgotten.
+    #[tokio::test(start_paused = true)]
+    async fn requests_of_every_page_are_settled() {
+        let deleted: Arc<Mutex<Vec<String>>> = Arc::default();
         let page = |name: &str, next: &str| {
             json!({"metadata": {"continue": next}, "items": [{
                 "metadata": {"name": name, "namespace": "ns", "uid": name},
@@ -325,47 +312,19 @@ mod tests {
                 "status": {"phase": "Failed", "failedAttempts": 1},
             }]})
         };
-        match (path.contains("/leases"), method) {
-            (true, &Method::GET) => {
-                (404, json!({"reason": "NotFound", "message": "", "code": 404}))
+        let noted = Arc::clone(&deleted);
+        let write = answering(move |asked, _| {
+            let (path, query) = (asked.uri.path(), asked.uri.query().unwrap_or_default());
+            if asked.method == Method::GET {
+                let is_next = query.contains("continue=more");
+                return (200, if is_next { page("last", "") } else { page("first", "more") });
             }
-            (true, _) => (201, body),
-            (false, &Method::GET) if query.contains("continue=more") => (200, page("last", "")),
-            (false, &Method::GET) => (200, page("first", "more")),
-            (false, _) => {
-                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-                deleted.lock().expect("nobody panics with it").push(format!("{method} {name}"));
-                (200, json!({}))
-            }
-        }
-    }
-
-    /// Of thousands that were left none is forgotten.
-    #[tokio::test(start_paused = true)]
-    async fn requests_of_every_page_are_settled() {
-        let deleted: Arc<Mutex<Vec<String>>> = Arc::default();
-        let server = tower::service_fn({
-            let deleted = Arc::clone(&deleted);
-            move |request: Request<Body>| {
-                let deleted = Arc::clone(&deleted);
-                async move {
-                    let (parts, body) = request.into_parts();
-                    let body = body.collect_bytes().await?;
-                    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-                    let (code, body) = answer(&parts.method, &parts.uri, body, &deleted);
-                    let body = Body::from(body.to_string().into_bytes());
-                    let answer = Response::builder().status(code).body(body);
-                    Ok::<_, kube::Error>(answer.expect("it is a response"))
-                }
-            }
-        });
-        let client = Client::new(server, "default");
-        let stop = CancellationToken::new();
-        let mode = Mode::Election { retry: Duration::from_secs(2) };
-        let lease = Lease::new(client.clone(), "ns", "lease", mode);
-        let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
-        let (metrics, open) = (Metrics::new("kai"), OpenWrites::default());
-        let write = Write { client, guard, metrics, stop, open, idle: CancellationToken::new() };
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let line = format!("{} {name}", asked.method);
+            noted.lock().expect("nobody panics with it").push(line);
+            (200, json!({}))
+        })
+        .await;
         settle(&write, "").await.expect("the lists can be read");
         let deleted = deleted.lock().expect("nobody panics with it").clone();
         assert_eq!(deleted, ["DELETE first", "DELETE last"]);

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use http::{Method, Request, Response};
-use kai_daemon::lease::{Lease, Manner, Mode};
-use kube::client::Body;
+use http::Method;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::server::call::{Failure, Form, call};
+use crate::server::{
+    answering::answering,
+    call::{Failure, Form, call},
+};
 
 mod late;
 mod shared;
@@ -39,7 +40,7 @@ async fn server(found: Value, code: u16) -> (Write, Sent) {
 /// Writes to a server that finds what it does at a path when it is asked, or nothing, or says a text while it fails, and
 /// answers writes with this code.
 async fn server_that_finds(
-    find: impl Fn(&str) -> Value + Send + 'static,
+    find: impl Fn(&str) -> Value + Send + Sync + 'static,
     code: u16,
 ) -> (Write, Sent) {
     server_that_answers(find, move |_| code).await
@@ -47,52 +48,27 @@ async fn server_that_finds(
 
 /// The same, whose answer to a write follows from how many came before.
 async fn server_that_answers(
-    find: impl Fn(&str) -> Value + Send + 'static,
+    find: impl Fn(&str) -> Value + Send + Sync + 'static,
     code: impl Fn(usize) -> u16 + Send + Sync + 'static,
 ) -> (Write, Sent) {
     let sent = Sent::default();
-    let code = Arc::new(code);
-    let server = tower::service_fn({
-        let sent = Arc::clone(&sent);
-        move |request: Request<Body>| {
-            let (sent, found) = (Arc::clone(&sent), find(request.uri().path()));
-            let code = Arc::clone(&code);
-            async move {
-                let (parts, body) = request.into_parts();
-                let (path, is_read) = (parts.uri.path(), parts.method == Method::GET);
-                let body = body.collect_bytes().await?;
-                let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-                let (code, answer) = match (path.contains("/leases"), is_read) {
-                    (true, true) => {
-                        (404, json!({"reason": "NotFound", "message": "", "code": 404}))
-                    }
-                    (true, false) => (201, body),
-                    (false, true) if found.is_null() => (404, json!({"message": "not found"})),
-                    (false, true) if found.is_string() => (503, json!({ "message": found })),
-                    (false, true) => (200, found),
-                    (false, false) => {
-                        let line = line(&parts.method, path, &body);
-                        let mut sent = sent.lock().expect("nobody panics with it");
-                        let code = code(sent.len());
-                        sent.push(line);
-                        (code, if code < 300 { body } else { json!({"message": "refused"}) })
-                    }
-                };
-                let answer = Response::builder()
-                    .status(code)
-                    .body(Body::from(answer.to_string().into_bytes()));
-                Ok::<_, kube::Error>(answer.expect("it is a response"))
-            }
+    let noted = Arc::clone(&sent);
+    let write = answering(move |asked, body| {
+        let path = asked.uri.path();
+        if asked.method == Method::GET {
+            return match find(path) {
+                found if found.is_null() => (404, json!({"message": "not found"})),
+                found if found.is_string() => (503, json!({ "message": found })),
+                found => (200, found),
+            };
         }
-    });
-    let client = Client::new(server, "default");
-    let stop = CancellationToken::new();
-    let mode = Mode::Election { retry: Duration::from_secs(2) };
-    let lease = Lease::new(client.clone(), "ns", "lease", mode);
-    let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
-    let (metrics, open) = (Metrics::new("kai"), OpenWrites::default());
-    let idle = CancellationToken::new();
-    (Write { client, guard, metrics, stop, open, idle }, sent)
+        let mut sent = noted.lock().expect("nobody panics with it");
+        let code = code(sent.len());
+        sent.push(line(&asked.method, path, &body));
+        (code, if code < 300 { body } else { json!({"message": "refused"}) })
+    })
+    .await;
+    (write, sent)
 }
 
 /// Carries a task out at such a server.

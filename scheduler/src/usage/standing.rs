@@ -132,60 +132,25 @@ mod tests {
         time::Duration,
     };
 
-    use http::{Request, Response};
-    use kai_daemon::lease::{Lease, Manner, Mode};
-    use kube::{Client, client::Body};
-
     use super::*;
-    use crate::{serve::metrics::Metrics, server::OpenWrites};
+    use crate::server::answering::answering;
 
-    /// Answers as a server with one shard, which another writes between the first read and the first write.
-    fn answer(method: &Method, path: &str, body: Value, sent: &Mutex<Vec<Value>>) -> (u16, Value) {
-        let mut sent = sent.lock().expect("nobody panics with it");
-        match (path.contains("/leases"), *method == Method::GET) {
-            (true, true) => (404, json!({"reason": "NotFound", "message": "", "code": 404})),
-            (true, false) => (201, body),
-            (false, true) => {
+    /// Writes to a server with one shard, which another writes between the first read and the first write; what it was sent is
+    /// added to `sent`.
+    async fn write(sent: &Arc<Mutex<Vec<Value>>>) -> Write {
+        let sent = Arc::clone(sent);
+        answering(move |asked, body| {
+            let mut sent = sent.lock().expect("nobody panics with it");
+            if asked.method == Method::GET {
                 let version = sent.len().to_string();
                 let status = sent.iter().skip(1).next_back().map(|body| body["status"].clone());
                 let metadata = json!({"uid": "u", "resourceVersion": version});
-                (200, json!({"metadata": metadata, "status": status}))
+                return (200, json!({"metadata": metadata, "status": status}));
             }
-            (false, false) => {
-                sent.push(body);
-                if sent.len() == 1 {
-                    (409, json!({"message": "conflict"}))
-                } else {
-                    (200, json!({}))
-                }
-            }
-        }
-    }
-
-    /// Writes to such a server; what it was sent is added to `sent`.
-    async fn write(sent: &Arc<Mutex<Vec<Value>>>) -> Write {
-        let server = tower::service_fn({
-            let sent = Arc::clone(sent);
-            move |request: Request<Body>| {
-                let sent = Arc::clone(&sent);
-                async move {
-                    let (parts, body) = request.into_parts();
-                    let body = body.collect_bytes().await?;
-                    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-                    let (code, body) = answer(&parts.method, parts.uri.path(), body, &sent);
-                    let body = Body::from(body.to_string().into_bytes());
-                    let answer = Response::builder().status(code).body(body);
-                    Ok::<_, kube::Error>(answer.expect("it is a response"))
-                }
-            }
-        });
-        let client = Client::new(server, "default");
-        let stop = CancellationToken::new();
-        let mode = Mode::Election { retry: Duration::from_secs(2) };
-        let lease = Lease::new(client.clone(), "ns", "lease", mode);
-        let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
-        let (metrics, open) = (Metrics::new("kai"), OpenWrites::default());
-        Write { client, guard, metrics, stop, open, idle: CancellationToken::new() }
+            sent.push(body);
+            if sent.len() == 1 { (409, json!({"message": "conflict"})) } else { (200, json!({})) }
+        })
+        .await
     }
 
     /// A finding changes seldom: a status that was not written would say otherwise for days.
