@@ -444,4 +444,22 @@ mod tests {
         );
         assert!(gpu_labels(&[], &[]).is_empty());
     }
+
+    /// They are read back as quantities of resources after a restart.
+    #[test]
+    fn amounts_of_zones_are_written_as_quantities() {
+        let mut names = Names::new();
+        let node = names.nodes.intern("n1");
+        names.nodes[node].zones = vec![Box::from("node-0"), Box::from("node-1")];
+        let held = [
+            ZoneAmount { zone: 1, lane: Lane::CPU, amount: 1_500 },
+            ZoneAmount { zone: 1, lane: Lane::MEMORY, amount: 1 << 30 },
+            ZoneAmount { zone: 1, lane: Lane::GPU, amount: 2 * GPU_MILLI },
+        ];
+        let written = zones(node, &held, &names).expect("it holds some");
+        let amount = json!({"cpu": "1500m", "memory": "1073741824", "nvidia.com/gpu": "2"});
+        let expect = json!([{"zone": "node-1", "amount": amount}]);
+        assert_eq!(serde_json::from_str::<Value>(&written).ok(), Some(expect));
+        assert_eq!(zones(node, &[], &names), None);
+    }
 }

@@ -384,3 +384,27 @@ fn a_bind_allocates_a_claim_that_asks_for_nothing() {
         assert_eq!(said.collect::<Vec<_>>(), [allocated], "{requests} {status}");
     }
 }
+
+/// HAMi-core keeps a pod to as much of a GPU's memory as its share is, and never to none.
+#[test]
+fn a_share_is_held_to_its_part_of_the_memory() {
+    let mut world = World::new();
+    world.dispatch.has_hami_core = true;
+    let mut labelled = node("a");
+    labelled["metadata"]["labels"] = json!({"nvidia.com/gpu.memory": "81559"});
+    for object in [queue(), labelled, group("one", 1), pod("one-0", "one", "")] {
+        world.apply(&object);
+    }
+    let names = &mut world.ingest.context.names;
+    let (pod, node) = (names.pod("u-one-0"), names.node("a"));
+    for (portion_micro, expect) in [(333_333, Some(27_186)), (500_000, Some(40_779)), (1, None)] {
+        let grant = Grant::Fraction { devices: 1, portion_milli: 10, portion_micro };
+        let place = Change::Place { pod, node, devices: Box::default(), reserved: None, grant };
+        let tasks = world.dispatch.tasks(&[place], Timestamp(BEGIN), names);
+        let Some(Task::Bind(bind)) = tasks.last() else { panic!("{tasks:?}") };
+        let share = bind.share.as_ref().expect("it shares a GPU");
+        assert_eq!(share.memory_mib, expect, "{portion_micro}");
+        let is_warned = tasks.iter().any(|task| matches!(task, Task::Event(_)));
+        assert_eq!(is_warned, expect.is_none(), "{portion_micro}");
+    }
+}

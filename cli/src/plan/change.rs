@@ -253,4 +253,19 @@ mod tests {
         check("a.priority=9", "Queue { queue: \"a\", field: Priority, value: \"9\" }");
         check("workload/w.priority=build", "Priority { workload: \"w\", priority: \"build\" }");
     }
+
+    #[test]
+    fn weights_and_priorities_stand_as_they_were_typed() {
+        for lane in QueueLane::ALL {
+            for (typed, engine) in [("2", 2_000), ("0.5", 500), ("0", 0)] {
+                let mut queue = kai_engine::Queue::default();
+                change_queue(&mut queue, Field::Weight(lane), typed);
+                assert_eq!(queue.weight_milli[lane], engine, "{typed}");
+                assert_eq!(field_value(&queue, Field::Weight(lane)), typed);
+            }
+        }
+        let mut queue = kai_engine::Queue::default();
+        change_queue(&mut queue, Field::Priority, "-7");
+        assert_eq!((queue.priority, field_value(&queue, Field::Priority)), (-7, "-7".to_owned()));
+    }
 }

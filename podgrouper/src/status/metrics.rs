@@ -334,4 +334,18 @@ mod tests {
         check("kai", "team=my-team", "'my-team' is not a valid label name");
         check("kai", "team=queue_name", "duplicate variable label name queue_name");
     }
+
+    #[test]
+    fn what_a_queue_deserves_is_told_in_devices_cores_and_bytes() {
+        let metrics = QueueMetrics::new("kai", Vec::new()).expect("names");
+        let told = |quotas: [f64; 3]| {
+            let [gpu, cpu, memory] = quotas.map(|quota| json!({"quota": quota}));
+            let resources = json!({"gpu": gpu, "cpu": cpu, "memory": memory});
+            let queue = json!({"metadata": {"name": "a"}, "spec": {"resources": resources}});
+            let values = metrics.told().row(&Object::new(queue), &Totals::default()).values;
+            values.map(|value| value.to_string())[1..4].to_vec()
+        };
+        assert_eq!(told([0.5, 250.0, 2.5]), ["0.5", "0.25", "2500000"]);
+        assert_eq!(told([-1.0, -1.0, -1.0]), ["-1", "-1", "-1"]);
+    }
 }

@@ -247,11 +247,22 @@ mod tests {
         assert_eq!(seconds.map(|duration| duration.as_secs()), [60, 300, 60, 10]);
         assert_eq!((params.half_life, &*params.resolution), (None, "1m"));
         assert_eq!(params.window, Window::Sliding(Box::from("1w")));
+        let metrics = params.metrics.each_ref().map(|pair| pair.each_ref().map(|one| &**one));
         assert_eq!(
-            params.metrics[2].each_ref().map(|metric| &**metric),
+            metrics,
             [
-                "kai_queue_allocated_gpus",
-                "sum(kube_node_status_capacity{resource=\"nvidia_com_gpu\"})"
+                [
+                    "kai_queue_allocated_cpu_cores",
+                    "sum(kube_node_status_capacity{resource=\"cpu\"})"
+                ],
+                [
+                    "kai_queue_allocated_memory_bytes",
+                    "sum(kube_node_status_capacity{resource=\"memory\"})"
+                ],
+                [
+                    "kai_queue_allocated_gpus",
+                    "sum(kube_node_status_capacity{resource=\"nvidia_com_gpu\"})"
+                ],
             ]
         );
         assert!(!format!("{params:?}").contains("hush"), "an address is printed");
@@ -327,5 +338,22 @@ mod tests {
             true,
             &[],
         );
+    }
+
+    /// Operators may record them under other names.
+    #[test]
+    fn metrics_are_asked_for_as_they_are_called() {
+        let config: UsageDbConfig = serde_saphyr::from_str(
+            "{clientType: prometheus, usageParams: {extraParams: {cpuAllocationMetric: a, cpuCapacityMetric: b, \
+             memoryAllocationMetric: c, memoryCapacityMetric: d, gpuAllocationMetric: e, gpuCapacityMetric: f, \
+             usageQueryTimeout: 3s, queryResolution: 5m}}}",
+        )
+        .expect("a usageDBConfig");
+        let mut problems = Vec::new();
+        let params = Params::read(&config, &mut problems).expect("it can be asked");
+        let metrics = params.metrics.each_ref().map(|pair| pair.each_ref().map(|one| &**one));
+        assert_eq!(metrics, [["a", "b"], ["c", "d"], ["e", "f"]]);
+        assert_eq!((params.timeout.as_secs(), &*params.resolution), (3, "5m"));
+        assert!(problems.is_empty(), "{problems:?}");
     }
 }

@@ -409,3 +409,46 @@ pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Ex
     }
     Ok(Exit::Ok)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(unit: Unit, typed: &str, expect: &str) {
+        let read = amount("--flag", typed, unit, true);
+        let told = read.map_or_else(|problem| problem.what, |number| number.to_string());
+        assert_eq!(told, expect, "{typed}");
+    }
+
+    /// Objects count devices, thousandths of a core, and 10^6 bytes, of which the last one begun counts.
+    #[test]
+    fn amounts_are_written_in_the_units_of_the_object() {
+        check(Unit::Devices, "8", "8");
+        check(Unit::Devices, "0.5", "0.5");
+        check(Unit::Millicores, "8", "8000");
+        check(Unit::Millicores, "0.25", "250");
+        check(Unit::Millicores, "500m", "500");
+        for (typed, megabytes) in [
+            ("1M", "1"),
+            ("1Mi", "2"),
+            ("1.5G", "1500"),
+            ("1Gi", "1074"),
+            ("512Gi", "549756"),
+            ("2T", "2000000"),
+            ("1Ti", "1099512"),
+        ] {
+            check(Unit::Megabytes, typed, megabytes);
+        }
+        for unit in [Unit::Devices, Unit::Millicores, Unit::Megabytes] {
+            for typed in ["-1", "unlimited", "none"] {
+                check(unit, typed, "-1");
+            }
+        }
+        check(Unit::Megabytes, "8", "--flag \"8\" is not an amount");
+        check(Unit::Devices, "8Gi", "--flag \"8Gi\" is not an amount");
+        assert!(
+            amount("--flag", "-1", Unit::Devices, false).is_err(),
+            "no weight is without bound"
+        );
+    }
+}

@@ -311,4 +311,25 @@ mod tests {
             assert_eq!(said, expect);
         }
     }
+
+    /// The scheduler divides what nodes offer on which it places pods.
+    #[test]
+    fn nodes_that_take_no_pods_are_not_divided() {
+        for (ready, pressure, expect) in [
+            ("True", None, 8_000),
+            ("False", None, 0),
+            ("Unknown", None, 0),
+            ("True", Some(("MemoryPressure", "False")), 8_000),
+            ("True", Some(("DiskPressure", "True")), 0),
+            ("True", Some(("NetworkUnavailable", "Unknown")), 0),
+        ] {
+            let mut conditions = vec![json!({"type": "Ready", "status": ready})];
+            conditions
+                .extend(pressure.map(|(kind, status)| json!({"type": kind, "status": status})));
+            let node = json!({"metadata": {"name": "n"}, "status":
+                {"allocatable": {"nvidia.com/gpu": "8"}, "conditions": conditions}});
+            let supply = supply_of(std::slice::from_ref(&node), &[]);
+            assert_eq!(supply.gpu_milli, expect, "{node}");
+        }
+    }
 }
