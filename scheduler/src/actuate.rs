@@ -11,7 +11,8 @@
 //!     ─► events (droppable) ───────┘
 //! ```
 //!
-//! What waits for nothing but the time until its writes can come true no more flies on without being counted.
+//! What is urgent and takes longer than a second counts on in its namespace alone. What waits for nothing but the time until
+//! its writes can come true no more flies on without being counted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -60,7 +61,7 @@ pub use evict::Evict;
 pub(crate) use extended::EXTENDED;
 pub use extended::{Backed, ExtendedGrant};
 pub use portion::portion_text;
-use queue::{Flight, Haste, Queue};
+use queue::{Flight, HASTE_MAX, Haste, Queue};
 pub(crate) use record::stamp_text;
 pub use record::{Record, Stamps};
 pub use reservation::{Place, Reserve, Template};
@@ -190,8 +191,9 @@ pub struct Actuator {
     queue: Queue,
     /// Ends with the UID of the pod whose bind waits for it, where there is one.
     flights: JoinSet<Option<Box<str>>>,
-    /// Ends with what a flight counts against, once it has ended or does nothing but wait.
-    counted: JoinSet<Haste>,
+    /// Ends with what a flight counts against, once it has ended or does nothing but wait, as the token tells; or once it is
+    /// urgent no longer.
+    counted: JoinSet<(Haste, CancellationToken)>,
 }
 
 impl Actuator {
@@ -231,9 +233,9 @@ impl Actuator {
                         self.queue.ended(marks.as_deref());
                     }
                 }
-                Some(landed) = self.counted.join_next() => {
-                    if let Ok(haste) = landed {
-                        self.queue.landed(&haste);
+                Some(counted) = self.counted.join_next() => {
+                    if let Ok((haste, idle)) = counted {
+                        self.recount(haste, idle);
                     }
                 }
                 batch = tasks.recv() => match batch {
@@ -266,10 +268,7 @@ impl Actuator {
         };
         let outcomes = self.outcomes.clone();
         let ends = idle.clone().drop_guard();
-        self.counted.spawn(async move {
-            idle.cancelled().await;
-            haste
-        });
+        self.count(haste, idle);
         self.flights.spawn(async move {
             // It counts no longer where it panics, too.
             let _ends = ends;
@@ -279,6 +278,28 @@ impl Actuator {
             }
             marks
         });
+    }
+
+    /// Counts a flight until it has ended or does nothing but wait, or is urgent no longer.
+    fn count(&mut self, haste: Haste, idle: CancellationToken) {
+        self.counted.spawn(async move {
+            if matches!(haste, Haste::Urgent(_)) {
+                idle.run_until_cancelled(sleep(HASTE_MAX)).await;
+            } else {
+                idle.cancelled().await;
+            }
+            (haste, idle)
+        });
+    }
+
+    /// Counts a flight no longer, or otherwise where it goes on.
+    fn recount(&mut self, haste: Haste, idle: CancellationToken) {
+        if idle.is_cancelled() {
+            self.queue.landed(&haste);
+        } else {
+            let late = self.queue.late(haste);
+            self.count(late, idle);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tasks that wait in a line for each namespace, so that none keeps those of others waiting.
 //!
 //! What a bind waits for may be in its user's hands: a config map that does not go, a volume that nobody makes. Of the
-//! flights that there may be some are left to other namespaces, and whose line has the fewest is next.
+//! flights that there may be some are left to other namespaces, and whose line has the fewest is next. A flight that takes
+//! long goes on among those of its namespace, and its place is another's.
 //!
 //! # Source
 //! `docs/threats.md`.
@@ -17,7 +18,11 @@ pub(super) struct Lines {
     /// So many may fly at once, and so many of one namespace.
     most: usize,
     most_of_one: usize,
+    /// So many of those that take long hold no place.
+    most_late: usize,
     flights: usize,
+    /// Those of them that take long.
+    late: usize,
     /// Number of the next task: of two lines with as many flights the one goes on whose task came first.
     next: u64,
 }
@@ -39,8 +44,9 @@ fn line_of(task: &Task) -> &str {
 
 impl Lines {
     /// Nothing waits yet.
-    pub(super) fn new(most: usize, most_of_one: usize) -> Self {
-        Self { by_namespace: BTreeMap::new(), most, most_of_one, flights: 0, next: 0 }
+    pub(super) fn new(most: usize, most_of_one: usize, most_late: usize) -> Self {
+        let by_namespace = BTreeMap::new();
+        Self { by_namespace, most, most_of_one, most_late, flights: 0, late: 0, next: 0 }
     }
 
     /// Puts a task at the end of its line.
@@ -56,9 +62,9 @@ impl Lines {
         }
     }
 
-    /// Counts those that are on their way.
-    pub(super) fn flights(&self) -> usize {
-        self.flights
+    /// Counts those on their way that have not taken long yet.
+    pub(super) fn young(&self) -> usize {
+        self.flights - self.late
     }
 
     /// The next task that may fly and its line: the first that is free, of the line with the fewest flights.
@@ -66,7 +72,8 @@ impl Lines {
     /// # Cost
     /// In the lines.
     pub(super) fn next(&mut self, is_free: impl Fn(&Task) -> bool) -> Option<(Box<str>, Task)> {
-        if self.flights >= self.most {
+        let places = self.flights - self.late.min(self.most_late);
+        if places >= self.most {
             return None;
         }
         let may_fly = |of: &str, line: &Line| of.is_empty() || line.flights < self.most_of_one;
@@ -82,6 +89,17 @@ impl Lines {
         line.flights += 1;
         self.flights += 1;
         Some((of, task))
+    }
+
+    /// Notes that a flight takes long, whichever line it is of.
+    pub(super) fn late(&mut self) {
+        self.late += 1;
+    }
+
+    /// A flight of a line ended that took long.
+    pub(super) fn landed_late(&mut self, of: &str) {
+        self.late -= 1;
+        self.landed(of);
     }
 
     /// A flight of a line ended.
@@ -120,7 +138,7 @@ mod tests {
 
     #[test]
     fn some_flights_are_left_to_others_and_namespaces_take_turns() {
-        let mut lines = Lines::new(4, 3);
+        let mut lines = Lines::new(4, 3, 0);
         for name in ["1", "2", "3", "4", "5"] {
             lines.push(bind("a", name));
         }
@@ -136,6 +154,33 @@ mod tests {
         (0..3).for_each(|_| lines.landed("a"));
         assert_eq!(flying(&mut lines), ["a/5"]);
         lines.landed("a");
-        assert!(lines.by_namespace.is_empty() && lines.flights() == 0);
+        assert!(lines.by_namespace.is_empty() && lines.young() == 0);
+    }
+
+    #[test]
+    fn flights_that_take_long_hold_places_of_their_namespace_alone() {
+        let mut lines = Lines::new(2, 2, 3);
+        for (of, name) in [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2")] {
+            lines.push(bind(of, name));
+        }
+        assert_eq!(flying(&mut lines), ["a/1", "b/1"]);
+        (0..2).for_each(|_| lines.late());
+        assert_eq!(flying(&mut lines), ["a/2", "b/2"]);
+        assert_eq!(lines.young(), 2);
+        (0..2).for_each(|_| lines.late());
+        lines.push(bind("c", "1"));
+        lines.push(bind("c", "2"));
+        assert_eq!(flying(&mut lines), ["c/1"], "one of those that take long holds a place");
+        lines.landed_late("b");
+        assert_eq!(flying(&mut lines), ["c/2"]);
+        lines.landed("c");
+        assert_eq!(flying(&mut lines), [""; 0], "a has as many as it may");
+        lines.landed_late("a");
+        assert_eq!(flying(&mut lines), ["a/3"]);
+        lines.landed_late("a");
+        lines.landed_late("b");
+        lines.landed("a");
+        lines.landed("c");
+        assert!(lines.by_namespace.is_empty() && lines.young() == 0);
     }
 }

@@ -1,10 +1,12 @@
 //! Describes what waits to be written: what is urgent goes first, no condition comes after a bind that overtook it, and no
 //! bind begins while what an earlier one of its pod wrote is being taken away.
-//! Namespaces take turns: what is said of the ten thousand pods of one keeps nobody else from being told.
+//! Namespaces take turns: what is said of the ten thousand pods of one keeps nobody else from being told. Whatever one bind
+//! waits for, the binds of others and what is said go on: it is urgent for a second.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use kai_api::{fair::Fair, names::condition};
+use tokio::time::Instant;
 
 use super::{Event, GroupPatch, PodCondition, ShareTask, Task, lines::Lines};
 
@@ -13,6 +15,11 @@ use super::{Event, GroupPatch, PodCondition, ShareTask, Task, lines::Lines};
 const URGENT_OF_ONE_MAX: usize = 64;
 /// Binds and evictions in flight: what is above the bound of one namespace is left to others.
 const URGENT_MAX: usize = URGENT_OF_ONE_MAX + 16;
+/// Those besides that take long: as many as four namespaces may have. Above this they keep their places, so that a server
+/// that is slow for all is not asked for more and more at once.
+const LATE_MAX: usize = 4 * URGENT_OF_ONE_MAX;
+/// So long a flight is urgent; and so long, at a stretch, urgent ones hold back what is quiet.
+pub(super) const HASTE_MAX: Duration = Duration::from_secs(1);
 /// Binds of one namespace in flight that wait for volumes or devices, most of them idle.
 const PATIENT_OF_ONE_MAX: usize = 512;
 /// The same of all namespaces.
@@ -23,9 +30,6 @@ const QUIET_MAX: usize = 8;
 const QUIET_FIRST: usize = 1;
 /// After so many have landed in a row one more may fly.
 const QUIET_STEP: usize = 8;
-/// Lets one quiet write fly beside the urgent ones where so many wait: where binds never pause, what is said of them lags
-/// but does not pile up without end.
-const QUIET_LAG: usize = 4_096;
 /// Events that wait; above this the oldest of the namespace with the most are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
@@ -34,6 +38,8 @@ const EVENTS_MAX: usize = 100_000;
 pub(super) enum Haste {
     /// Goes before everything else; with its line.
     Urgent(Box<str>),
+    /// Was urgent, and takes long; with its line.
+    Late(Box<str>),
     /// Waits for others for most of the time; with its line.
     Patient(Box<str>),
     /// Goes while nothing urgent does.
@@ -73,6 +79,8 @@ pub(super) struct Queue {
     quiet_flights: usize,
     /// Quiet flights that landed since something urgent began.
     quiet_landed: usize,
+    /// The moment since which urgent flights hold back quiet ones; none where none does.
+    held_since: Option<Instant>,
     /// UIDs of pods that are not bound yet, with how many writes they wait for: one says right now that they are
     /// unschedulable, or were not bound, or takes away what an earlier bind wrote, now or in its turn.
     marking: HashMap<Box<str>, usize>,
@@ -81,13 +89,14 @@ pub(super) struct Queue {
 impl Default for Queue {
     fn default() -> Self {
         Self {
-            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX),
-            patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX),
+            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX, LATE_MAX),
+            patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX, 0),
             status: Fair::default(),
             conditions: HashMap::new(),
             events: Fair::default(),
             quiet_flights: 0,
             quiet_landed: 0,
+            held_since: None,
             marking: HashMap::new(),
         }
     }
@@ -146,13 +155,14 @@ impl Queue {
         }
     }
 
-    /// Counts how many quiet ones may fly now.
-    fn quiet_max(&self) -> usize {
-        if self.urgent.flights() == 0 {
-            QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP)
-        } else {
-            usize::from(self.status.len() + self.events.len() >= QUIET_LAG)
+    /// Counts how many quiet ones may fly now. Where urgent ones never pause, what is said lags, but one after the other is.
+    fn quiet_max(&mut self) -> usize {
+        if self.urgent.young() == 0 {
+            self.held_since = None;
+            return QUIET_MAX.min(QUIET_FIRST + self.quiet_landed / QUIET_STEP);
         }
+        let since = *self.held_since.get_or_insert_with(Instant::now);
+        usize::from(since.elapsed() >= HASTE_MAX)
     }
 
     /// The next task that may fly: urgent ones first, binds of a pod only after what is being said of it.
@@ -172,7 +182,8 @@ impl Queue {
         if let Some((of, task)) = self.patient.next(is_free) {
             return Some(Flight { haste: Haste::Patient(of), marks: None, task });
         }
-        if self.quiet_flights >= self.quiet_max() {
+        let quiet_max = self.quiet_max();
+        if self.quiet_flights >= quiet_max {
             return None;
         }
         let task = self.next_status();
@@ -203,10 +214,22 @@ impl Queue {
         }
     }
 
+    /// Lets a flight go on that takes long, and returns what it counts against from here on.
+    pub(super) fn late(&mut self, haste: Haste) -> Haste {
+        match haste {
+            Haste::Urgent(of) => {
+                self.urgent.late();
+                Haste::Late(of)
+            }
+            Haste::Late(_) | Haste::Patient(_) | Haste::Quiet => haste,
+        }
+    }
+
     /// A flight counts no longer.
     pub(super) fn landed(&mut self, haste: &Haste) {
         match haste {
             Haste::Urgent(of) => self.urgent.landed(of),
+            Haste::Late(of) => self.urgent.landed_late(of),
             Haste::Patient(of) => self.patient.landed(of),
             Haste::Quiet => {
                 self.quiet_flights -= 1;
@@ -245,7 +268,7 @@ fn marked(task: &Task) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use tokio::time::advance;
 
     use super::*;
     use crate::actuate::{Bind, Strip, VolumeGrant, VolumeStep};
@@ -301,8 +324,8 @@ mod tests {
         std::iter::from_fn(|| queue.next().map(short)).collect()
     }
 
-    #[test]
-    fn a_bind_voids_what_was_to_be_said_of_its_pod() {
+    #[tokio::test(start_paused = true)]
+    async fn a_bind_voids_what_was_to_be_said_of_its_pod() {
         let mut queue = Queue::default();
         queue.take(vec![bind("first")]);
         assert_eq!(flying(&mut queue), ["bind first"]);
@@ -327,8 +350,8 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind a"]);
     }
 
-    #[test]
-    fn what_was_to_be_said_of_a_bind_that_failed_is_not_said_after_the_next() {
+    #[tokio::test(start_paused = true)]
+    async fn what_was_to_be_said_of_a_bind_that_failed_is_not_said_after_the_next() {
         let failed = || {
             let mut failed = mark_saying("a", "failed");
             if let Task::Pod(condition) = &mut failed {
@@ -378,8 +401,8 @@ mod tests {
         assert_eq!(flying(&mut queue), [""; 0]);
     }
 
-    #[test]
-    fn what_is_quiet_begins_slowly_after_what_is_urgent() {
+    #[tokio::test(start_paused = true)]
+    async fn what_is_quiet_begins_slowly_after_what_is_urgent() {
         let mut queue = Queue::default();
         queue.take((0..100).map(|number| mark(&number.to_string())).collect());
         let mut flights = flying(&mut queue).len();
@@ -399,11 +422,47 @@ mod tests {
         queue.landed(&urgent());
         assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
         queue.take(vec![bind("z")]);
-        assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
-        queue.take((100..100 + QUIET_LAG).map(|number| mark(&number.to_string())).collect());
-        assert_eq!(flying(&mut queue).len(), 0, "one flies already");
         queue.landed(&Haste::Quiet);
-        assert_eq!(flying(&mut queue).len(), 1, "beside the bind, as so many wait");
+        assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
+    }
+
+    /// What a bind waits for may be in the hands of its user.
+    #[tokio::test(start_paused = true)]
+    async fn a_bind_that_takes_long_holds_back_nothing_quiet() {
+        let mut queue = Queue::default();
+        queue.take(vec![bind("x"), mark("a"), mark("b")]);
+        assert_eq!(flying(&mut queue), ["bind x"]);
+        let late = queue.late(urgent());
+        assert_eq!(flying(&mut queue), ["mark a"]);
+        queue.landed(&Haste::Quiet);
+        queue.take(vec![bind("y")]);
+        assert_eq!(flying(&mut queue), ["bind y"], "it is urgent as ever");
+        queue.landed(&urgent());
+        queue.landed(&late);
+        assert_eq!(flying(&mut queue), ["mark b"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn binds_that_never_pause_hold_back_what_is_quiet_for_a_second() {
+        let mut queue = Queue::default();
+        queue.take(vec![bind("x"), mark("a"), mark("b"), mark("c")]);
+        assert_eq!(flying(&mut queue), ["bind x"]);
+        advance(HASTE_MAX / 2).await;
+        queue.landed(&urgent());
+        queue.take(vec![bind("y")]);
+        assert_eq!(flying(&mut queue), ["bind y"]);
+        advance(HASTE_MAX / 2).await;
+        assert_eq!(flying(&mut queue), ["mark a"], "one at a time");
+        queue.landed(&Haste::Quiet);
+        queue.landed(&urgent());
+        queue.take(vec![bind("z")]);
+        assert_eq!(flying(&mut queue), ["bind z", "mark b"]);
+        queue.landed(&Haste::Quiet);
+        queue.landed(&urgent());
+        assert_eq!(flying(&mut queue), ["mark c"]);
+        queue.landed(&Haste::Quiet);
+        queue.take(vec![bind("x"), mark("d")]);
+        assert_eq!(flying(&mut queue), ["bind x"], "they are held back anew");
     }
 
     #[test]
@@ -422,8 +481,8 @@ mod tests {
         assert_eq!(said, ["mark 0", "mark other"]);
     }
 
-    #[test]
-    fn the_later_of_two_conditions_of_a_pod_is_said() {
+    #[tokio::test(start_paused = true)]
+    async fn the_later_of_two_conditions_of_a_pod_is_said() {
         let mut queue = Queue::default();
         queue.take(vec![mark_saying("a", "first"), mark("b"), mark_saying("a", "second")]);
         assert_eq!(flying(&mut queue), ["mark a second"]);

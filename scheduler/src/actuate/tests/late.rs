@@ -313,6 +313,43 @@ async fn a_bind_that_waits_for_nothing_but_time_keeps_no_other_from_its_turn() {
     actuator.await.expect("it does not panic");
 }
 
+/// What a bind waits for may be in the hands of its user, as a claim that changes all the time.
+#[tokio::test(start_paused = true)]
+async fn binds_that_take_long_keep_nobody_from_being_bound_or_told() {
+    let write = answering(|asked, body| {
+        if asked.method == Method::GET {
+            (200, json!({"metadata": {"uid": "u"}, "spec": {}}))
+        } else if asked.uri.path().contains("/resourceclaims/") {
+            (409, json!({"message": "it has changed"}))
+        } else {
+            (200, body)
+        }
+    })
+    .await;
+    let (outcomes_in, mut outcomes) = mpsc::unbounded_channel();
+    let (tasks, tasks_out) = mpsc::unbounded_channel();
+    let actuator = Actuator::new(write.client, write.guard, write.metrics, outcomes_in);
+    let actuator = tokio::spawn(actuator.run(tasks_out, write.stop));
+    let long = |number: usize| {
+        let path = Box::from("/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c");
+        let grant = ClaimGrant { path, uid: Box::from("u"), allocation: None };
+        let namespace = Box::from(["first", "second"][number % 2]);
+        let name = number.to_string();
+        Task::Bind(Bind { namespace, claims: vec![grant], ..Bind::of(&name, &name, "n") })
+    };
+    tasks.send((0..200).map(long).collect()).expect("they are taken");
+    sleep(Duration::from_millis(10)).await;
+    let began = Instant::now();
+    let quick = Task::Bind(Bind::of("v", "quick", "n"));
+    tasks.send(vec![quick, condition()]).expect("they are taken");
+    let came = [outcomes.recv().await, outcomes.recv().await];
+    assert!(came.iter().any(|one| matches!(one, Some(Outcome::Bound(..)))), "{came:?}");
+    assert!(came.iter().any(|one| matches!(one, Some(Outcome::Pod(..)))), "{came:?}");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    drop(tasks);
+    actuator.await.expect("it does not panic");
+}
+
 /// The Lease is given back once all writes have ended: whoever leads next would wait for what fails.
 #[tokio::test(start_paused = true)]
 async fn a_claim_is_not_released_again_and_again_once_the_scheduler_ends() {
