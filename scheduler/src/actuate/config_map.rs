@@ -147,11 +147,10 @@ impl Owner<'_> {
             delete(write, &path, meta).await?;
             return Ok(false);
         }
-        // What is written to it goes with it, as soon as whoever keeps it lets go.
+        // What is written to it goes with it, as soon as whoever keeps it lets go, for as long as he likes.
         if meta.deletion_timestamp.is_some() {
-            return Err(Failure::Unsure(String::from(
-                "it is being deleted, and finalizers keep it",
-            )));
+            let message = String::from("it is being deleted, and finalizers keep it");
+            return Err(Failure::Refused { code: 409, message });
         }
         let mut data = data.clone();
         if let (true, Some(devices)) = (found.has_legacy(), data.get(env::VISIBLE_DEVICES).cloned())

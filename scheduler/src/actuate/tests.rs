@@ -397,6 +397,21 @@ async fn the_map_of_an_earlier_pod_makes_way() {
     assert_eq!(sent[..2], [format!("POST {maps}"), format!("DELETE {maps}/map uid=u version=7")]);
 }
 
+/// Its user may keep it for ever.
+#[tokio::test(start_paused = true)]
+async fn a_map_that_is_kept_while_it_is_being_deleted_is_asked_for_once() {
+    let owner = json!({"kind": "Pod", "name": "p", "uid": "u"});
+    let at = "2026-01-01T00:00:00Z";
+    let metadata = json!({"uid": "m", "ownerReferences": [owner], "deletionTimestamp": at});
+    let (write, sent) = server(json!({ "metadata": metadata }), 409).await;
+    let owner = config_map::Owner { namespace: "ns", name: "p", uid: "u" };
+    let written = owner.write(&write, "map", serde_json::Map::new()).await;
+    let reason = written.expect_err("what it held would go with it");
+    assert!(reason.contains("it is being deleted, and finalizers keep it"), "{reason}");
+    let sent = sent.lock().expect("nobody panics with it");
+    assert_eq!(*sent, ["POST /api/v1/namespaces/ns/configmaps"]);
+}
+
 /// A write of an earlier bind that is on its way yet fits a config map no more that a later bind has written, or found as it is.
 #[tokio::test(start_paused = true)]
 async fn a_map_that_was_written_again_is_another_version() {
