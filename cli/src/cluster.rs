@@ -253,7 +253,8 @@ impl Cluster {
         metadata_only: bool,
     ) -> Result<Value, Failure> {
         let request = pages::request(call, select, &Wanted { next, metadata_only, objects: PAGE });
-        self.send(request).await.map(|answer| answer.body)
+        let (bytes, _) = self.fetch(request).await?;
+        beside(bytes, |bytes| an_object(pages::list(bytes))).await
     }
 
     /// Creates an object with strict field validation.
@@ -342,7 +343,12 @@ impl Cluster {
 
 /// The JSON of an answer, which is an object whatever was asked for: a page of something before the server is none.
 fn decoded(bytes: &[u8]) -> Result<Value, Failure> {
-    match pages::object(bytes) {
+    an_object(pages::object(bytes))
+}
+
+/// An answer where it is an object.
+fn an_object(answer: Result<Value, serde_json::Error>) -> Result<Value, Failure> {
+    match answer {
         Ok(answer) if answer.is_object() => Ok(answer),
         Ok(_) => Err(Failure::Unreadable("it is no object".to_owned())),
         Err(error) => Err(Failure::Unreadable(error.to_string())),

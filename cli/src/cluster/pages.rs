@@ -1,6 +1,7 @@
 //! Decodes answers of the API server: objects without what nobody reads of them, and lists page by page.
 //!
-//! `metadata.managedFields` is a third to a half of most objects. It is stepped over, so that it costs no memory.
+//! `metadata.managedFields` is a third to a half of most objects. It is stepped over, so that it costs no memory. So is what
+//! is nested deeper than anybody looks: whoever makes an object with 128 levels would hide all others of a list.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -129,6 +130,10 @@ const UNREAD_ROW_METADATA: [&str; 2] = ["blockOwnerDeletion", "resourceVersion"]
 /// Fields of metadata that no table, state or sum is made from.
 const UNREAD_METADATA: [&str; 4] = ["finalizers", "generateName", "generation", "selfLink"];
 
+/// Levels of objects and arrays that are kept of a list, or of an object that is watched. The decoder gives up at 128, and
+/// takes any number of those that are stepped over.
+const DEPTH_MAX: usize = 100;
+
 /// The annotation that holds the object as it was applied. Half of its characters are escapes, which cost to read.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -188,18 +193,29 @@ fn decode<'de, S: DeserializeSeed<'de>>(
 }
 
 /// Decodes an object.
+///
+/// # Errors
+/// It is none, or nested too deep: it may be read to be written, so nothing that a user wrote is left out of it.
 pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     object_in(bytes, Detail::Whole)
 }
 
 /// Decodes so much of an object.
+///
+/// # Errors
+/// As [`object`].
 pub(super) fn object_in(bytes: &[u8], detail: Detail) -> Result<Value, serde_json::Error> {
-    decode(bytes, Within::Fields(detail))
+    decode(bytes, Place { within: Within::Fields(detail), levels_left: usize::MAX })
 }
 
-/// Reads an object from any form.
+/// Decodes a list as one value, without what is nested too deep in its objects.
+pub(super) fn list(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    decode(bytes, Place::among_others(Detail::Whole))
+}
+
+/// Reads an object that is watched from any form, without what is nested too deep in it.
 pub(super) fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
-    Within::Fields(Detail::Whole).deserialize(from)
+    Place::among_others(Detail::Whole).deserialize(from)
 }
 
 /// A key, which is copied only where it is kept.
@@ -232,7 +248,7 @@ impl<'de> Visitor<'de> for PageOf {
                     let head: Option<Head> = access.next_value()?;
                     page.token = head.and_then(|head| head.token).unwrap_or_default();
                 }
-                "items" => match access.next_value_seed(Within::Fields(self.0))? {
+                "items" => match access.next_value_seed(Place::among_others(self.0))? {
                     Value::Array(items) => page.items = items,
                     Value::Null => {}
                     _ => return Err(de::Error::custom("the items of a list are no list")),
@@ -328,7 +344,27 @@ impl Within {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Within {
+/// Says where a value stands, and how deep it may be.
+#[derive(Clone, Copy)]
+struct Place {
+    within: Within,
+    /// Levels of objects and arrays that are kept from here on; in one that is deeper everything is stepped over.
+    levels_left: usize,
+}
+
+impl Place {
+    /// The place of what must not hide what stands beside it.
+    fn among_others(detail: Detail) -> Self {
+        Self { within: Within::Fields(detail), levels_left: DEPTH_MAX }
+    }
+
+    /// The place of a value in an object or array that stands here.
+    fn inside(self, within: Within) -> Self {
+        Self { within, levels_left: self.levels_left.saturating_sub(1) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Place {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -336,7 +372,7 @@ impl<'de> DeserializeSeed<'de> for Within {
     }
 }
 
-impl<'de> Visitor<'de> for Within {
+impl<'de> Visitor<'de> for Place {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -372,8 +408,12 @@ impl<'de> Visitor<'de> for Within {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        if self.levels_left == 0 {
+            while access.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(Value::Array(Vec::new()));
+        }
         let mut all = SmallVec::<[Value; 4]>::new();
-        while let Some(one) = access.next_element_seed(self)? {
+        while let Some(one) = access.next_element_seed(self.inside(self.within))? {
             all.push(one);
         }
         Ok(Value::Array(all.into_iter().collect()))
@@ -383,11 +423,11 @@ impl<'de> Visitor<'de> for Within {
         // A map of the right size takes no more memory than it needs, and is not moved as it grows.
         let mut fields = SmallVec::<[(String, Value); 16]>::new();
         while let Some(key) = access.next_key::<Key<'de>>()? {
-            if self.leaves_out(&key.0) {
+            if self.levels_left == 0 || self.within.leaves_out(&key.0) {
                 access.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = access.next_value_seed(self.below(&key.0))?;
+            let value = access.next_value_seed(self.inside(self.within.below(&key.0)))?;
             fields.push((key.0.into_owned(), value));
         }
         let mut map = Map::with_capacity(fields.len());
@@ -441,6 +481,36 @@ mod tests {
             let items: Vec<Value> = decoded.items().collect();
             assert_eq!(items, [expect], "{detail:?}");
         }
+    }
+
+    /// Tells which objects there are beside one that is nested deep, in all ways in which many are read.
+    fn check_deep(deep: &str) {
+        let named =
+            |name: &str, spec: &str| format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{spec}}}"#);
+        let (deep, plain) = (named("deep", deep), named("plain", r#"{"a":[[1]]}"#));
+        let page = format!(r#"{{"items":[{deep},{plain}]}}"#);
+        let names = |items: &[Value]| -> Vec<Value> {
+            items.iter().map(|item| item["metadata"]["name"].clone()).collect()
+        };
+        for detail in [Detail::Whole, Detail::Outline, Detail::Row] {
+            let decoded = Page::decode(page.as_bytes(), detail).expect("it is a page");
+            let items: Vec<Value> = decoded.items().collect();
+            assert_eq!(names(&items), ["deep", "plain"], "{detail:?}");
+        }
+        let whole = list(page.as_bytes()).expect("it is a list");
+        assert_eq!(names(whole["items"].as_array().expect("a list has items")), ["deep", "plain"]);
+        assert_eq!(whole["items"][1]["spec"], json!({"a": [[1]]}));
+        let event = value(&mut serde_json::Deserializer::from_str(&deep));
+        assert_eq!(event.expect("it is an object")["metadata"]["name"], "deep");
+        // Whoever copies it would lose the rest of it without a word.
+        assert!(object(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn no_object_hides_others_however_deep_it_is() {
+        let levels = 5_000;
+        check_deep(&format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels)));
+        check_deep(&format!("{}{}", "[".repeat(levels), "]".repeat(levels)));
     }
 
     /// The token that the head of a page tells, and the one that the whole page does.
