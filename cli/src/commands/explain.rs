@@ -24,6 +24,7 @@ use crate::print::flags::SheetFlags;
 use crate::print::format::{self, Format};
 use crate::print::output::{Style, clean};
 use crate::print::page::Page;
+use crate::print::report::is_word;
 use answer::{Answer, Way};
 use known::Known;
 
@@ -98,10 +99,9 @@ async fn about(name: &str, format: &Format, context: &mut Context) -> Result<Exi
         return Ok(Exit::Ok);
     }
     if *format == Format::Name {
-        return context
-            .out
-            .data(&clean(answer.code.as_deref().unwrap_or("none")))
-            .map(|()| Exit::Ok);
+        // It may be from a PodGroup that anybody wrote.
+        let code = answer.code.as_deref().filter(|code| is_word(code));
+        return context.out.data(code.unwrap_or("none")).map(|()| Exit::Ok);
     }
     context.out.raw(&page(&answer, context.out.columns()))?;
     Ok(Exit::Ok)

@@ -13,7 +13,7 @@ use crate::print::flags::{ListFlags, WatchFlags};
 use crate::print::format::Format;
 use crate::print::output::{Output, escaped};
 use crate::print::page::wrap;
-use crate::print::report::{Body, Report, Table};
+use crate::print::report::{Body, Report, Table, words};
 use crate::print::screen::Screen;
 use crate::print::table::Cell;
 
@@ -225,12 +225,18 @@ impl View {
         rows: &BTreeMap<String, Vec<String>>,
         out: &mut Output,
     ) -> Result<(), Error> {
-        let mut flags = self.list.clone();
-        flags.sheet.no_headers = true;
-        let lines = table.lines(&self.format, &flags, out.columns());
-        for (row, line) in table.rows.iter().zip(&lines) {
-            if seen.get(&row.key) != rows.get(&row.key) {
-                out.document(&format!("{line}\n"))?;
+        let is_new = |key: &String| seen.get(key) != rows.get(key);
+        if self.format == Format::Name {
+            let changed = table.rows.iter().filter(|row| is_new(&row.key));
+            words(changed.map(|row| row.name.as_str()), out)?;
+        } else {
+            let mut flags = self.list.clone();
+            flags.sheet.no_headers = true;
+            let lines = table.lines(&self.format, &flags, out.columns());
+            for (row, line) in table.rows.iter().zip(&lines) {
+                if is_new(&row.key) {
+                    out.document(&format!("{line}\n"))?;
+                }
             }
         }
         for key in seen.keys().filter(|key| !rows.contains_key(*key)) {
@@ -314,6 +320,7 @@ mod tests {
             "NAME  STATUS   AGE\na     Pending  1s\nb     Running  9m\na     Running  3s\nc     Pending  0s\n",
         );
         check("name", states, "a\nb\na\nc\n");
+        check("name", &[&["a Pending 1s"], &["a Running 1s", "--all Pending 1s"]], "a\na\n");
         check(
             "csv",
             states,

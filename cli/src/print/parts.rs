@@ -4,7 +4,7 @@ use crate::print::error::Error;
 use crate::print::flags::ListFlags;
 use crate::print::format::Format;
 use crate::print::output::Output;
-use crate::print::report::Table;
+use crate::print::report::{Table, words};
 use crate::print::table::Layout;
 
 /// A table that is being printed: its header once, and columns no narrower than in the part before.
@@ -41,11 +41,10 @@ impl Parts {
             self.flags.sheet.no_headers |= !table.rows.is_empty();
             return out.raw(&text);
         }
-        let text = if self.format == Format::Name {
-            table.rows.iter().flat_map(|row| [row.name.as_str(), "\n"]).collect()
-        } else {
-            table.csv(&self.flags)
-        };
+        if self.format == Format::Name {
+            return words(table.rows.iter().map(|row| row.name.as_str()), out);
+        }
+        let text = table.csv(&self.flags);
         self.flags.sheet.no_headers = true;
         out.document(&text)
     }

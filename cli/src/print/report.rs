@@ -12,7 +12,7 @@ use crate::print::columns::read_path;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::flags::ListFlags;
 use crate::print::format::{self, Format};
-use crate::print::output::Output;
+use crate::print::output::{Output, clean};
 use crate::print::page::wrap;
 use crate::print::table::{Cell, Column, Layout};
 
@@ -168,9 +168,7 @@ impl Report {
     ) -> Result<(), Error> {
         match (format, &self.body) {
             (Format::Csv, Body::Table(table)) => out.document(&table.csv(flags))?,
-            (Format::Name, body) => {
-                body.names().iter().try_for_each(|name| out.document(&format!("{name}\n")))?;
-            }
+            (Format::Name, body) => words(body.names(), out)?,
             (Format::Columns(columns), Body::Table(_)) => {
                 let items = self.data["items"].as_array().map_or(&[][..], Vec::as_slice);
                 out.raw(&columns.table(items, !flags.sheet.no_headers))?;
@@ -207,6 +205,36 @@ impl Body {
     }
 }
 
+/// Prints names, a line for each. One that is no word would become several, or a flag, on the command line of whoever reads
+/// them: it is left out, which is told.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn words<'n>(
+    names: impl IntoIterator<Item = &'n str>,
+    out: &mut Output,
+) -> Result<(), Error> {
+    let named = names.into_iter().filter(|name| !name.is_empty());
+    let (words, others): (Vec<&str>, Vec<&str>) = named.partition(|name| is_word(name));
+    let lines: String = words.into_iter().flat_map(|word| [word, "\n"]).collect();
+    out.document(&lines)?;
+    if !others.is_empty() {
+        let left_out = others.len();
+        out.warn(&format!(
+            "names that are not one word are left out: {left_out} (-o json has all)"
+        ));
+    }
+    Ok(())
+}
+
+/// Tells whether a text is one word, and no flag, to a shell and to `xargs`, which takes quotes away.
+pub(crate) fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with('-')
+        && !text.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '\\'))
+        && clean(text) == text
+}
+
 impl Table {
     /// The columns that are shown, by number, and the rows with those cells; labels last.
     fn shown(&self, wide: bool, flags: &ListFlags) -> (Vec<Column>, Vec<Vec<Cell>>) {
@@ -239,10 +267,9 @@ impl Table {
         layout.render(&columns, &rows, !flags.sheet.no_headers)
     }
 
-    /// The rows alone in one of the forms that have a line for each.
+    /// The rows alone in one of the forms that have a line with all cells for each.
     pub(crate) fn lines(&self, format: &Format, flags: &ListFlags, width: usize) -> Vec<String> {
         match format {
-            Format::Name => self.rows.iter().map(|row| row.name.clone()).collect(),
             Format::Csv => {
                 let of_row = |row: &Row| {
                     let one = Self { columns: self.columns.clone(), rows: vec![row.clone()] };
@@ -295,15 +322,15 @@ impl Table {
     }
 }
 
-/// A cell as spreadsheets take it: a text that they would work out as a formula has a quote before it.
+/// A cell as spreadsheets take it, on one line: a text that they would work out as a formula has a quote before it.
 fn of_spreadsheet(text: &str) -> String {
     // What a table shows as a dash is nothing.
     if text == "-" {
         return String::new();
     }
-    let is_formula =
-        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
-    if is_formula { format!("'{text}") } else { text.to_owned() }
+    let text = clean(text);
+    let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text.into_owned() }
 }
 
 /// Says what is sorted by: numbers before texts, and what is absent last.
@@ -395,6 +422,25 @@ mod tests {
         );
     }
 
+    /// A queue of a workload, and its user, are any text of whoever submitted it.
+    #[test]
+    fn a_name_is_one_word_or_is_left_out() {
+        let names = [
+            "team-a",
+            "",
+            "--all",
+            "two\nlines",
+            "two words",
+            "'--all'",
+            "\\--all",
+            "a\u{1b}[2J",
+            "\u{202e}b",
+            "größe",
+        ];
+        let said = page(|out| words(names, out));
+        assert_eq!(said.expect("it prints"), "team-a\ngröße\n");
+    }
+
     #[test]
     fn no_cell_is_a_formula_to_a_spreadsheet() {
         for (text, expect) in [
@@ -405,6 +451,8 @@ mod tests {
             ("=1+1", "'=1+1"),
             ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
             ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "\\t=1"),
+            ("two\nlines", "two\\nlines"),
         ] {
             assert_eq!(of_spreadsheet(text), expect);
         }

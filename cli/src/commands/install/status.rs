@@ -302,7 +302,7 @@ fn print(
     let cells = |row: &Row| {
         let state = Cell::styled(row.health.word(), row.health.style());
         let cells = vec![row.part.as_str().into(), state, row.detail.as_str().into()];
-        report::Row::new(row.part.clone(), cells)
+        report::Row::new(row.part.replace(' ', "-"), cells).keyed(row.part.clone())
     };
     let table = Table { columns: COLUMNS.to_vec(), rows: rows.iter().map(cells).collect() };
     let mut report = Report::new("InstallStatus", json!(status), Body::Table(table));
