@@ -116,7 +116,8 @@ pub struct Help {
     /// Only an administrator may make it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin: bool,
-    /// The command that makes it; none where it depends on what the user submitted.
+    /// The command that makes it; none where it depends on what the user submitted. It is to be run by nobody as it stands
+    /// here: whoever may write the group may have chosen it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }

@@ -185,11 +185,15 @@ impl Queues {
         false
     }
 
+    /// A queue and those above it, the nearest first; stops at a cycle.
+    pub(crate) fn up(&self, name: &str) -> impl Iterator<Item = &Queue> {
+        let above = move |queue: &&Queue| self.0.get(queue.parent.as_deref()?);
+        std::iter::successors(self.0.get(name), above).take(self.0.len())
+    }
+
     /// The held one of a queue and those above it, the nearest first.
     pub(crate) fn held(&self, name: &str) -> Option<&Queue> {
-        let above = |queue: &&Queue| self.0.get(queue.parent.as_deref()?);
-        let mut path = std::iter::successors(self.0.get(name), above).take(self.0.len());
-        path.find(|queue| queue.is_held())
+        self.up(name).find(|queue| queue.is_held())
     }
 
     /// The queues without children, those with a similar name first.

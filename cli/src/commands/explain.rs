@@ -8,6 +8,7 @@
 
 pub(crate) mod answer;
 mod codes;
+mod command;
 mod evicted;
 mod evidence;
 mod known;

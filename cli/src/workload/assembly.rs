@@ -53,7 +53,11 @@ pub(super) fn assemble(objects: Objects, groups: Vec<Value>, pods: Vec<Value>) -
 /// Returns what our scheduler says of why one of these groups waits; of several, of one that never runs as it is.
 fn explanation(groups: &[Value]) -> Option<Explanation> {
     let annotation = |group: &Value| {
-        Explanation::read(text(&group["metadata"]["annotations"][annotation::EXPLANATION]))
+        let text = text(&group["metadata"]["annotations"][annotation::EXPLANATION]);
+        let mut told = Explanation::read(text)?;
+        // Who may write the group may have chosen them, and an administrator would run them.
+        told.help.iter_mut().for_each(|help| help.command = None);
+        Some(told)
     };
     let all: Vec<Explanation> = groups.iter().filter_map(annotation).collect();
     let never = all.iter().position(|one| one.never).unwrap_or(0);
@@ -343,6 +347,18 @@ mod tests {
         let all = assemble(Vec::new(), vec![group], vec![pod]);
         let labels: Vec<String> = all.iter().map(Workload::label).collect();
         assert_eq!(labels, ["podgroup.scheduling.run.ai/g", "pod/p"]);
+    }
+
+    #[test]
+    fn an_explanation_brings_no_command() {
+        let mut group = object("ml", "g", None);
+        let told = json!({"version": 1, "code": "KAI1202", "help": [{"text": "raise it", "command": "id"}]});
+        group["metadata"]["annotations"]["kai.scheduler/explanation"] = told.to_string().into();
+        let mut pod = object("ml", "p", None);
+        pod["metadata"]["annotations"]["pod-group-name"] = "g".into();
+        let all = assemble(Vec::new(), vec![group], vec![pod]);
+        let row = json!(all[0].to_row());
+        assert_eq!(row["explanation"]["help"], json!([{"text": "raise it"}]));
     }
 
     #[test]

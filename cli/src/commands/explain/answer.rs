@@ -40,9 +40,10 @@ pub(super) struct Way {
 
 impl From<Help> for Way {
     fn from(help: Help) -> Self {
-        let Help { text, cost, admin, command } = help;
+        let Help { text, cost, admin, .. } = help;
         let cost = if cost == "none" { String::new() } else { cost };
-        Self { text, cost, admin, command }
+        // Its command is what anybody wrote who may write the PodGroup.
+        Self { text, cost, admin, command: None }
     }
 }
 

@@ -88,9 +88,7 @@ fn line(queue: &Queue) -> String {
 /// The queue of the workload and those above it, where queues may be read.
 fn objects(known: &Known) -> Vec<&crate::cluster::queue::Queue> {
     let Some(queues) = &known.queues else { return Vec::new() };
-    let first = queues.0.get(&known.workload.queue);
-    let above = |queue: &&crate::cluster::queue::Queue| queues.0.get(queue.parent.as_deref()?);
-    std::iter::successors(first, above).take(queues.0.len()).collect()
+    queues.up(&known.workload.queue).collect()
 }
 
 fn line_of_object(queue: &crate::cluster::queue::Queue) -> String {

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Way};
 use super::known::Known;
-use super::{evicted, evidence};
+use super::{command, evicted, evidence};
 use crate::cluster::queue::{Queue, count};
 use crate::print::duration;
 use crate::print::output::Style;
@@ -139,6 +139,10 @@ fn ways(known: &Known, state: &State) -> Vec<Way> {
     let workload = &known.workload;
     let explained = workload.explanation.iter().flat_map(|one| one.help.iter().cloned());
     let mut ways: Vec<Way> = explained.map(Way::from).collect();
+    // Where a command would help, the scheduler says one thing that is for an administrator.
+    if let Some(way) = ways.iter_mut().find(|way| way.admin) {
+        way.command = workload.explanation.as_ref().and_then(|one| command::of(&one.code, known));
+    }
     if let (Some(eviction), true) = (&known.eviction, ways.len() < 4) {
         ways.push(Way::new(format!("the next time: {}", eviction.avoidance()), "", None));
     }
@@ -282,6 +286,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::cluster::queue::Queues;
 
     /// A job of one pod that waits, with what its `PodGroup` says: KAI's reason and words, and our explanation.
     fn known(condition: Option<(&str, &str)>, explanation: Option<Value>) -> Known {
@@ -381,6 +386,39 @@ mod tests {
         never["never"] = json!(true);
         let told = known(None, Some(never));
         assert!(of(&told).headline.starts_with("big can never run as it is: "));
+    }
+
+    /// The command that is told of two GPUs that wait in a queue for the reason of a number: each queue holds 3, 2.5 of them
+    /// for work that is not evicted, and the annotation has a command of somebody's own.
+    fn check_command(code: &str, queue: &str, expect: Option<&str>) {
+        let own = "kubectl kai queues set team --gpu-limit 1000; id";
+        let explanation = json!({"version": 1, "code": code, "help": [{"text": "wait", "command": own},
+            {"text": "raise it", "admin": true, "command": own}]});
+        let mut told = known(None, Some(explanation));
+        told.workload.queue = queue.into();
+        told.workload.pods[0]["spec"]["containers"] =
+            json!([{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]);
+        let object = |name: &str, parent: &str, limit: i64| {
+            json!({"metadata": {"name": name},
+                "spec": {"parentQueue": parent, "resources": {"gpu": {"quota": 4, "limit": limit}}},
+                "status": {"allocated": {"nvidia.com/gpu": "3"},
+                    "allocatedNonPreemptible": {"nvidia.com/gpu": "2500m"}}})
+        };
+        told.queues = Some(Queues::read(vec![object("team", "dept", 8), object("dept", "", 4)]));
+        let ways = of(&told).ways;
+        let commands: Vec<&str> = ways.iter().filter_map(|way| way.command.as_deref()).collect();
+        assert_eq!(commands, expect.into_iter().collect::<Vec<_>>(), "{code} in {queue}");
+    }
+
+    #[test]
+    fn a_command_is_of_the_number_and_of_queues_that_were_read() {
+        check_command("KAI1201", "team-x", Some("kubectl kai queues create team-x"));
+        check_command("KAI1201", "team", None);
+        check_command("KAI1201", "x; id #", None);
+        check_command("KAI1202", "team", Some("kubectl kai queues set dept --gpu-limit 5"));
+        check_command("KAI1202", "x; id #", None);
+        check_command("KAI1204", "team", Some("kubectl kai queues set team --gpu-quota 4.5"));
+        check_command("KAI1203", "team", None);
     }
 
     #[test]
