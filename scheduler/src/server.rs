@@ -4,6 +4,7 @@
 pub(crate) mod answering;
 pub mod call;
 mod failure;
+pub(crate) mod page;
 pub mod wire;
 mod write;
 

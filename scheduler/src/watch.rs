@@ -30,7 +30,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{ingest::Kind, serve::health::Health, server::wire::Text};
+use crate::{
+    ingest::Kind,
+    serve::health::Health,
+    server::{
+        page::{PageSize, within},
+        wire::Text,
+    },
+};
 
 mod line;
 
@@ -80,13 +87,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 const RECONNECT_MAX: Duration = Duration::from_secs(3);
 /// A stream that lasted for this long was healthy: its end is no failure.
 const HEALTHY_MIN: Duration = Duration::from_secs(5);
-/// Number of objects of one page while a list is paged.
-const PAGE_LIMIT: u32 = 500;
-/// Bounds the memory of one page: one with more bytes is asked for again with fewer objects. Five hundred of the largest that a
-/// user may make would fill the memory at each start.
-const PAGE_BYTES_MAX: usize = 64 << 20;
-/// So many times fewer.
-const PAGE_SHRINK: u32 = 8;
 /// Forms of answers that leave out all but the metadata.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
@@ -228,17 +228,17 @@ impl Watch {
         let kind = self.source.kind;
         self.listing = true;
         self.send(vec![Event::Begin(kind)]).await?;
-        let (mut next, mut limit) = (String::new(), PAGE_LIMIT);
+        let (mut next, mut size) = (String::new(), PageSize::default());
         loop {
-            let query = format!("?limit={limit}{next}{}", self.source.selector);
+            let query = format!("?limit={}{next}{}", size.limit(), self.source.selector);
             let body = self.request(&query).await?;
-            let bytes_max = if limit == 1 { usize::MAX } else { PAGE_BYTES_MAX };
-            let page = timeout(ANSWER_MAX, within(body, bytes_max)).await;
-            let Some(page) = page.map_err(|_| Problem::silent())?? else {
-                limit = (limit / PAGE_SHRINK).max(1);
+            let page = timeout(ANSWER_MAX, within(body, size.bytes_max())).await;
+            let page = page.map_err(|_| Problem::silent())?.map_err(Problem::broken)?;
+            let Some(page) = page else {
+                size.shrink();
                 continue;
             };
-            limit = PAGE_LIMIT.min(2 * limit);
+            size.grow();
             let (objects, meta) = line::page(&page)?;
             self.send(objects.into_iter().map(|bytes| Event::Applied(kind, bytes)).collect())
                 .await?;
@@ -422,19 +422,6 @@ impl Watch {
         let _ = self.end_list(String::new()).await;
         (self.has_list, self.absent_since) = (false, None);
     }
-}
-
-/// Reads the whole of an answer; nothing where it has more bytes.
-async fn within(body: Body, bytes_max: usize) -> Result<Option<Bytes>, Problem> {
-    let mut frames = body.into_data_stream();
-    let mut whole = BytesMut::new();
-    while let Some(frame) = frames.next().await {
-        whole.extend_from_slice(&frame.map_err(Problem::broken)?);
-        if whole.len() > bytes_max {
-            return Ok(None);
-        }
-    }
-    Ok(Some(whole.freeze()))
 }
 
 /// Works out what an answer that is not a success means. Its body may be a Status or plain text.

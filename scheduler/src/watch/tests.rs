@@ -5,6 +5,7 @@ use std::{convert::Infallible, sync::Mutex};
 use axum::{body::Body as Content, response::Response};
 
 use super::*;
+use crate::server::page::PAGE_BYTES_MAX;
 
 /// A server's answer to the request of this number.
 type Server = fn(usize) -> Response;
