@@ -3,36 +3,51 @@
 //! KAI journals a bind in such an object, and another of its processes carries it out. Where that process is gone
 //! the pod would wait for ever, or be given a second place. What was begun is finished as it was meant; what cannot
 //! be is deleted, and its pod waits like any other. Requests that succeeded stay: they go with their pods.
+//!
+//! No request stops a start: one that cannot be read is left, and so are those of one namespace beyond some thousands, and
+//! those for which there is no time. None of these is carried out later, so that their pods have no second place.
 //! Source: docs/contract.md 4.1, 11.2, 11.4.
 
+use std::{collections::HashMap, time::Duration};
+
+use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http::Method;
-use kai_api::{bind_request::BindRequest, names::value};
 use kube::Client;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{json, value::RawValue};
+use tokio::time::Instant;
 
 use crate::{
     actuate::{Bind, Outcome},
     server::{
         OpenWrites, Write,
-        call::{Failure, Form, call, read},
-        wire::Whereabouts,
+        call::{Failure, Form, call, read, read_within},
+        page::PageSize,
+        wire::{Meta, Whereabouts},
     },
-    short::is_name,
 };
 
-const PATH: &str = "/apis/scheduling.run.ai/v1alpha2/bindrequests";
-/// Requests of one page, and how many are settled at once.
-const PAGE_LIMIT: u32 = 500;
-const FLIGHTS_MAX: usize = 16;
+mod request;
 
+use request::Fate;
+pub(crate) use request::{Begun, Request, begun, objection};
+
+const PATH: &str = "/apis/scheduling.run.ai/v1alpha2/bindrequests";
+/// Bounds how many requests are settled at once.
+const FLIGHTS_MAX: usize = 16;
+/// Bounds how many requests of one namespace are settled at a start: a user may make any number of them.
+const OF_ONE_MAX: usize = 2_000;
+/// Bounds how long a start waits for all of them, from the first page on.
+const SETTLED_WITHIN: Duration = Duration::from_secs(30);
+
+/// One page, its objects not read.
 #[derive(Deserialize)]
-struct Page {
+struct Page<'a> {
     #[serde(default)]
     metadata: PageMeta,
-    #[serde(default)]
-    items: Vec<BindRequest>,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -41,15 +56,22 @@ struct PageMeta {
     next: String,
 }
 
-/// Says what is to be done about a request.
-#[derive(Debug)]
-pub(crate) enum Fate {
-    /// It goes with its pod.
-    Leave,
-    /// Nobody will carry it out.
-    GiveUp(&'static str),
-    /// It can be carried out.
-    Finish(Box<Bind>),
+/// A request about which something is to be done.
+struct Leftover {
+    namespace: String,
+    name: String,
+    uid: String,
+    begun: Result<Begun, Fate>,
+}
+
+/// Counts the requests of a start.
+#[derive(Default)]
+struct Tally {
+    /// Those about which something is to be done, by namespace.
+    open: HashMap<String, usize>,
+    /// Those beyond what one namespace may have.
+    beyond: usize,
+    unreadable: usize,
 }
 
 /// Settles every request of our node pool. `selector` is the pool's, as a query parameter.
@@ -57,11 +79,22 @@ pub(crate) enum Fate {
 /// # Errors
 /// The list cannot be read. Where the kind is not served, or may not be read, nothing is done.
 pub(crate) async fn settle(write: &Write, selector: &str) -> Result<(), Failure> {
-    let mut next = String::new();
+    settle_within(write, selector, SETTLED_WITHIN).await
+}
+
+async fn settle_within(write: &Write, selector: &str, within: Duration) -> Result<(), Failure> {
+    let (mut next, mut size) = (String::new(), PageSize::default());
+    let (mut tally, mut ends) = (Tally::default(), None);
     loop {
-        let path = format!("{PATH}?limit={PAGE_LIMIT}{selector}{next}");
-        let bytes = match read(&write.client, &path).await {
-            Ok(bytes) => bytes,
+        let path = format!("{PATH}?limit={}{selector}{next}", size.limit());
+        let bytes = match read_within(&write.client, &path, size.bytes_max()).await {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => {
+                size.shrink();
+                continue;
+            }
+            // A server takes its time for hundreds of large objects.
+            Err(Failure::Unsure(_)) if size.shrink() => continue,
             Err(failure) if failure.code() == Some(404) => return Ok(()),
             Err(failure) if failure.code() == Some(403) => {
                 tracing::warn!(%failure, "BindRequests that another scheduler left are not looked at");
@@ -69,32 +102,105 @@ pub(crate) async fn settle(write: &Write, selector: &str) -> Result<(), Failure>
             }
             Err(failure) => return Err(failure),
         };
-        let page: Page = serde_json::from_slice(&bytes)
+        size.grow();
+        let end = *ends.get_or_insert_with(|| Instant::now() + within);
+        let Page { metadata, items } = serde_json::from_slice(&bytes)
             .map_err(|error| Failure::Unsure(format!("no list of BindRequests: {error}")))?;
-        stream::iter(page.items)
-            .for_each_concurrent(FLIGHTS_MAX, |request| settle_one(write, request))
+        let items = items.into_iter().flatten();
+        let leftovers: Vec<Leftover> = items.filter_map(|item| tally.take(item)).collect();
+        stream::iter(leftovers)
+            .for_each_concurrent(FLIGHTS_MAX, |leftover| async move {
+                if Instant::now() < end {
+                    settle_one(write, leftover).await;
+                }
+            })
             .await;
-        if page.metadata.next.is_empty() {
+        let is_late = Instant::now() >= end;
+        if is_late || metadata.next.is_empty() {
+            tally.tell(is_late);
             return Ok(());
         }
-        next = format!("&continue={}", page.metadata.next);
+        next = format!("&continue={}", metadata.next);
     }
 }
 
-async fn settle_one(write: &Write, request: BindRequest) {
+impl Tally {
+    /// Reads an object of a list; none where it is left as it is.
+    fn take(&mut self, item: &RawValue) -> Option<Leftover> {
+        let request: Request<'_> = match serde_json::from_str(item.get()) {
+            Ok(request) => request,
+            Err(error) => {
+                self.unreadable += 1;
+                if self.unreadable == 1 {
+                    tracing::warn!(
+                        "bindrequest {}: left, as it cannot be read: {error}",
+                        key(item)
+                    );
+                }
+                return None;
+            }
+        };
+        let begun = begun(&request);
+        if matches!(begun, Err(Fate::Leave)) {
+            return None;
+        }
+        let meta = &request.metadata;
+        let of_one = self.open.entry(meta.namespace.to_string()).or_default();
+        *of_one += 1;
+        if *of_one > OF_ONE_MAX {
+            self.beyond += 1;
+            return None;
+        }
+        Some(Leftover {
+            namespace: meta.namespace.to_string(),
+            name: meta.name.to_string(),
+            uid: meta.uid.to_string(),
+            begun,
+        })
+    }
+
+    /// Says what was left.
+    fn tell(&self, is_late: bool) {
+        if self.unreadable > 1 {
+            tracing::warn!("{} BindRequests are left, as they cannot be read", self.unreadable);
+        }
+        if self.beyond > 0 {
+            tracing::warn!(
+                "{} BindRequests are left, as there are more than {OF_ONE_MAX} in a namespace",
+                self.beyond
+            );
+        }
+        if is_late {
+            tracing::warn!(
+                "not all BindRequests were settled within {}s: the others are left, and their pods are placed anew",
+                SETTLED_WITHIN.as_secs()
+            );
+        }
+    }
+}
+
+/// Namespace and name of an object that cannot be read otherwise.
+fn key(item: &RawValue) -> String {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        metadata: Meta<'a>,
+    }
+    let named = serde_json::from_str::<Named<'_>>(item.get());
+    named.map_or_else(|_| String::from("(no name)"), |named| named.metadata.key())
+}
+
+async fn settle_one(write: &Write, leftover: Leftover) {
     // What may come true late of another request is not waited for here.
     let write = &Write { open: OpenWrites::default(), ..write.clone() };
-    let meta = &request.metadata;
-    let namespace = meta.namespace.clone().unwrap_or_default();
-    let name = meta.name.clone().unwrap_or_default();
-    let uid = meta.uid.clone().unwrap_or_default();
-    match fate(&request, &write.client).await {
-        Fate::Leave => {}
-        Fate::GiveUp(reason) => {
+    let Leftover { namespace, name, uid, begun } = leftover;
+    match checked(begun, &write.client).await {
+        Err(Fate::Leave) => {}
+        Err(Fate::GiveUp(reason)) => {
             tracing::info!("bindrequest {namespace}/{name}: given up: {reason}");
             delete(write, &namespace, &name, &uid).await;
         }
-        Fate::Finish(bind) => {
+        Ok(bind) => {
             if let Outcome::BindFailed { node, reason, .. } = bind.carry_out(write).await {
                 tracing::warn!("bindrequest {namespace}/{name}: not bound to {node}: {reason}");
             } else {
@@ -105,95 +211,26 @@ async fn settle_one(write: &Write, request: BindRequest) {
     }
 }
 
-/// Works out what a request says by itself: the bind that it asks for, or what else is to become of it.
-pub(crate) fn begun(request: &BindRequest) -> Result<Bind, Fate> {
-    if request.metadata.deletion_timestamp.is_some() || phase(request) == "Succeeded" {
-        return Err(Fate::Leave);
-    }
-    if has_failed(request) {
-        return Err(Fate::GiveUp("it failed"));
-    }
-    bind_of(request)
-        .ok_or(Fate::GiveUp("it is incomplete, or asks for resource claims or a share of a GPU"))
-}
-
-/// Says why a request cannot be carried out for a pod with this UID that is on this node; none where it can.
-pub(crate) fn objection(request: &BindRequest, uid: &str, node: &str) -> Option<&'static str> {
-    let owners = request.metadata.owner_references.iter().flatten();
-    if owners.clone().count() > 0 && !owners.clone().any(|owner| owner.uid == uid) {
-        return Some("its pod was replaced by another");
-    }
-    (!node.is_empty()).then_some("its pod has a node")
-}
-
-/// Reads the pod and the node where that matters.
-async fn fate(request: &BindRequest, client: &Client) -> Fate {
-    let bind = match begun(request) {
-        Ok(bind) => bind,
-        Err(fate) => return fate,
-    };
-    let path = format!("/api/v1/namespaces/{}/pods/{}", bind.namespace, bind.name);
-    let bytes = match read(client, &path).await {
-        Ok(bytes) => bytes,
-        Err(failure) if failure.code() == Some(404) => return Fate::GiveUp("its pod is gone"),
-        // Not known: the next start asks again.
-        Err(_) => return Fate::Leave,
-    };
-    let Ok(pod) = serde_json::from_slice::<Whereabouts<'_>>(&bytes) else { return Fate::Leave };
+/// Reads the pod and the node where that matters: the bind that is carried out, or what else is to be done.
+async fn checked(begun: Result<Begun, Fate>, client: &Client) -> Result<Bind, Fate> {
+    let begun = begun?;
+    let Bind { namespace, name, node, .. } = &begun.bind;
+    let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
+    let pod = found(client, &path, "its pod is gone").await?;
+    let pod: Whereabouts<'_> = serde_json::from_slice(&pod).map_err(|_| Fate::Leave)?;
     let uid = &*pod.metadata.uid;
-    if let Some(objection) = objection(request, uid, &pod.spec.node_name) {
-        return Fate::GiveUp(objection);
+    if let Some(objection) = objection(&begun, uid, &pod.spec.node_name) {
+        return Err(Fate::GiveUp(objection));
     }
     // The API server binds to nodes that do not exist as well.
-    match read(client, &format!("/api/v1/nodes/{}", bind.node)).await {
-        Ok(_) => Fate::Finish(Box::new(Bind { uid: Box::from(uid), ..bind })),
-        Err(failure) if failure.code() == Some(404) => Fate::GiveUp("its node is gone"),
-        Err(_) => Fate::Leave,
-    }
+    found(client, &format!("/api/v1/nodes/{node}"), "its node is gone").await?;
+    Ok(Bind { uid: Box::from(uid), ..begun.bind })
 }
 
-fn phase(request: &BindRequest) -> &str {
-    request.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
-}
-
-/// Source: docs/contract.md 4.1.
-fn has_failed(request: &BindRequest) -> bool {
-    let attempts = request.status.as_ref().and_then(|status| status.failed_attempts).unwrap_or(0);
-    phase(request) == "Failed" && request.spec.backoff_limit.is_none_or(|limit| attempts >= limit)
-}
-
-/// The bind that a request asks for, without the pod's UID; none where a part is missing, or where claims would have
-/// to be allocated with it.
-fn bind_of(request: &BindRequest) -> Option<Bind> {
-    let spec = &request.spec;
-    let received = [value::RECEIVED_REGULAR, value::RECEIVED_FRACTION, value::RECEIVED_MIG]
-        .into_iter()
-        .find(|known| spec.received_resource_type.as_deref() == Some(known))?;
-    let groups = &spec.selected_gpu_groups;
-    let has_claims = !spec.resource_claim_allocations.is_empty()
-        || spec.extended_resource_claim_allocation.is_some();
-    // A share of a GPU needs a reservation pod and config maps: the pod is placed anew, and what was begun is taken away.
-    if has_claims || received == value::RECEIVED_FRACTION || !groups.is_empty() {
-        return None;
-    }
-    Some(Bind {
-        pod: 0,
-        uid: Box::default(),
-        namespace: Box::from(request.metadata.namespace.as_deref()?),
-        // Where a user may make requests, a path or parameters may stand there, and a read of a pod with `?watch=1` lasts until it
-        // is given up, before anything is decided.
-        name: Box::from(spec.pod_name.as_deref().filter(|name| is_name(name))?),
-        node: Box::from(spec.selected_node.as_deref().filter(|name| is_name(name))?),
-        received,
-        queue: None,
-        is_preemptible: false,
-        labels: Vec::new(),
-        claims: Vec::new(),
-        volumes: Vec::new(),
-        extended: None,
-        share: None,
-        zones: (!spec.predicted_numa_zones.is_empty())
-            .then(|| json!(spec.predicted_numa_zones).to_string()),
+/// Reads an object without which there is no bind. Where nothing is known of it the next start asks again.
+async fn found(client: &Client, path: &str, gone: &'static str) -> Result<Bytes, Fate> {
+    read(client, path).await.map_err(|failure| {
+        if failure.code() == Some(404) { Fate::GiveUp(gone) } else { Fate::Leave }
     })
 }
 
@@ -217,116 +254,100 @@ async fn delete(write: &Write, namespace: &str, name: &str, uid: &str) {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use serde_json::Value;
+
     use super::*;
-    use crate::server::answering::answering;
+    use crate::server::{answering::answering, page::PAGE_BYTES_MAX};
 
-    /// Compares what is known without the pod: the bind, or why there is none.
-    fn check(yaml: &str, expect: &str) {
-        let request: BindRequest = serde_saphyr::from_str(yaml).expect("a BindRequest");
-        let bind = bind_of(&request).map(|bind| {
-            let labels: Vec<String> = bind
-                .labels
-                .iter()
-                .map(|(key, value)| format!(" {key}={}", value.as_deref().unwrap_or("-")))
-                .collect();
-            format!(
-                "{}/{} to {} {}{}{}",
-                bind.namespace,
-                bind.name,
-                bind.node,
-                bind.received,
-                labels.concat(),
-                bind.zones.map_or_else(String::new, |zones| format!(" zones={zones}")),
-            )
-        });
-        let text = match (has_failed(&request), bind) {
-            (true, _) => String::from("failed"),
-            (false, None) => String::from("incomplete"),
-            (false, Some(bind)) => bind,
-        };
-        assert_eq!(text, expect, "{yaml}");
+    /// A request that has nothing to be finished.
+    fn failed(namespace: &str, name: &str) -> Value {
+        json!({
+            "metadata": {"name": name, "namespace": namespace, "uid": name},
+            "spec": {"podName": "p", "selectedNode": "n1", "receivedResourceType": "Regular"},
+            "status": {"phase": "Failed", "failedAttempts": 1},
+        })
     }
 
-    #[test]
-    fn a_request_is_finished_as_it_was_meant() {
-        let request = |spec: &str, status: &str| {
-            format!(
-                "{{metadata: {{name: p, namespace: ns}}, spec: {{{spec}}}, status: {{{status}}}}}"
-            )
-        };
-        let whole = "podName: p, selectedNode: n1, receivedResourceType: Regular";
-        check(&request(whole, ""), "ns/p to n1 Regular");
-        check(
-            &request(
-                &format!("{whole}, predictedNUMAZones: [{{zone: node-0, amount: {{cpu: 4}}}}]"),
-                "",
-            ),
-            r#"ns/p to n1 Regular zones=[{"zone":"node-0","amount":{"cpu":"4"}}]"#,
-        );
-        check(&request(whole, "phase: Failed, failedAttempts: 1"), "failed");
-        let retried = format!("{whole}, backoffLimit: 3");
-        check(&request(&retried, "phase: Failed, failedAttempts: 1"), "ns/p to n1 Regular");
-        check(&request(&retried, "phase: Failed, failedAttempts: 3"), "failed");
-        let part = "podName: p, selectedNode: n1, receivedResourceType: Fraction";
-        check(&request(part, ""), "incomplete");
-        check(&request(&format!("{part}, selectedGPUGroups: [g]"), ""), "incomplete");
-        check(
-            &request(&format!("{whole}, resourceClaimAllocations: [{{name: c}}]"), ""),
-            "incomplete",
-        );
-        check(&request("podName: p", ""), "incomplete");
-        for wrong in ["p?watch=1", "../../kube-system/pods/p", "", "P"] {
-            let spec = |pod: &str, node: &str| {
-                format!("podName: '{pod}', selectedNode: '{node}', receivedResourceType: Regular")
-            };
-            check(&request(&spec(wrong, "n1"), ""), "incomplete");
-            check(&request(&spec("p", wrong), ""), "incomplete");
-        }
+    fn page(items: &[Value], next: &str) -> (u16, Value) {
+        (200, json!({"metadata": {"continue": next}, "items": items}))
     }
 
-    /// A request that is deleted was taken back, although a finalizer keeps it for a while.
-    #[test]
-    fn a_request_that_goes_or_is_done_is_left_alone() {
-        for (meta, status, is_left) in [
-            ("labels: {}", "", false),
-            ("deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [example.com/keep]", "", true),
-            ("labels: {}", "phase: Succeeded", true),
-        ] {
-            let yaml = format!(
-                "{{metadata: {{name: p, namespace: ns, {meta}}}, status: {{{status}}}, \
-                 spec: {{podName: p, selectedNode: n1, receivedResourceType: Regular}}}}"
-            );
-            let request: BindRequest = serde_saphyr::from_str(&yaml).expect("a BindRequest");
-            assert_eq!(matches!(begun(&request), Err(Fate::Leave)), is_left, "{yaml}");
-        }
-    }
-
-    /// Of thousands that were left none is forgotten.
-    #[tokio::test(start_paused = true)]
-    async fn requests_of_every_page_are_settled() {
-        let deleted: Arc<Mutex<Vec<String>>> = Arc::default();
-        let page = |name: &str, next: &str| {
-            json!({"metadata": {"continue": next}, "items": [{
-                "metadata": {"name": name, "namespace": "ns", "uid": name},
-                "spec": {"podName": "p", "selectedNode": "n1", "receivedResourceType": "Regular"},
-                "status": {"phase": "Failed", "failedAttempts": 1},
-            }]})
-        };
-        let noted = Arc::clone(&deleted);
+    /// Settles what a server has that answers reads of paths like this. Gives what was written, in the order of the alphabet.
+    async fn written(
+        found: impl Fn(&str) -> (u16, Value) + Send + Sync + 'static,
+        within: Duration,
+    ) -> Vec<String> {
+        let written: Arc<Mutex<Vec<String>>> = Arc::default();
+        let noted = Arc::clone(&written);
         let write = answering(move |asked, _| {
-            let (path, query) = (asked.uri.path(), asked.uri.query().unwrap_or_default());
             if asked.method == Method::GET {
-                let is_next = query.contains("continue=more");
-                return (200, if is_next { page("last", "") } else { page("first", "more") });
+                return found(&asked.uri.to_string());
             }
-            let name = path.rsplit('/').next().unwrap_or_default();
+            let name = asked.uri.path().rsplit('/').next().unwrap_or_default();
             let line = format!("{} {name}", asked.method);
             noted.lock().expect("nobody panics with it").push(line);
             (200, json!({}))
         })
         .await;
-        settle(&write, "").await.expect("the lists can be read");
-        let deleted = deleted.lock().expect("nobody panics with it").clone();
-        assert_eq!(deleted, ["DELETE first", "DELETE last"]);
+        let settled = settle_within(&write, "", within).await;
+        settled.expect("the lists can be read");
+        let mut written = written.lock().expect("nobody panics with it").clone();
+        written.sort();
+        written
+    }
+
+    /// Of thousands that were left none is forgotten.
+    #[tokio::test(start_paused = true)]
+    async fn requests_of_every_page_are_settled() {
+        let found = |path: &str| {
+            let is_next = path.contains("continue=more");
+            let (name, next) = if is_next { ("last", "") } else { ("first", "more") };
+            page(&[failed("ns", name)], next)
+        };
+        assert_eq!(written(found, SETTLED_WITHIN).await, ["DELETE first", "DELETE last"]);
+    }
+
+    /// A user who may make requests nests the parameters of devices as deep as the API server lets him, and no start fails.
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_cannot_be_read_stops_nobody() {
+        let parameters = (0..200).fold(json!({}), |inner, _| json!({ "a": inner }));
+        let mut deep = failed("ns", "deep");
+        deep["spec"]["resourceClaimAllocations"] = json!([{"name": "c", "allocation": parameters}]);
+        let mut odd = failed("ns", "odd");
+        odd["spec"]["podName"] = json!({"a": 1});
+        let found = move |_: &str| page(&[odd.clone(), deep.clone(), failed("ns", "last")], "");
+        assert_eq!(written(found, SETTLED_WITHIN).await, ["DELETE deep", "DELETE last"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_that_is_too_large_or_too_slow_is_asked_for_with_fewer_objects() {
+        let found = |path: &str| {
+            if path.contains("limit=500") {
+                (503, json!({"message": "it takes too long"}))
+            } else if path.contains("limit=62") {
+                (200, json!({"items": [], "junk": "x".repeat(PAGE_BYTES_MAX)}))
+            } else {
+                page(&[failed("ns", "first")], "")
+            }
+        };
+        assert_eq!(written(found, SETTLED_WITHIN).await, ["DELETE first"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_namespace_has_so_many_requests_settled_and_no_more() {
+        let many = (0..=OF_ONE_MAX).map(|number| failed("many", &format!("r{number}")));
+        let all: Vec<Value> = many.chain([failed("other", "last")]).collect();
+        let written = written(move |_| page(&all, ""), SETTLED_WITHIN).await;
+        assert_eq!(written.len(), OF_ONE_MAX + 1);
+        assert_eq!(written[0], "DELETE last");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_waits_for_so_long_and_no_longer() {
+        let found = |path: &str| {
+            let is_next = path.contains("continue=more");
+            page(&[failed("ns", "first")], if is_next { "" } else { "more" })
+        };
+        assert!(written(found, Duration::ZERO).await.is_empty());
     }
 }

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
-use http_body_util::BodyExt;
 use kai_daemon::{chance, connect, process::causes};
 use kube::{Client, client::Body};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
 pub use super::failure::Failure;
-use super::{failure::refusal, write::Write};
+use super::{failure::refusal, page, write::Write};
 
 /// A write that is not answered within this time may or may not have been done.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
@@ -72,7 +71,7 @@ pub async fn call(
             .body(Body::from(bytes.clone()))
             .map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
         let until = write.guard.check().await?;
-        match once(&write.client, request, until).await {
+        match once(&write.client, request, until, usize::MAX).await {
             Err((Failure::Refused { code: 429, message }, wait))
                 if started.elapsed() < PATIENCE_MAX && !message.contains(BUDGET) =>
             {
@@ -82,7 +81,9 @@ pub async fn call(
                 write.open.add(within);
                 return Err(Failure::Unsure(message));
             }
-            answer => return answer.map_err(|(failure, _)| failure),
+            answer => {
+                return answer.map(Option::unwrap_or_default).map_err(|(failure, _)| failure);
+            }
         }
     }
 }
@@ -92,19 +93,29 @@ pub async fn call(
 /// # Errors
 /// [`Failure`].
 pub async fn read(client: &Client, path: &str) -> Result<Bytes, Failure> {
+    read_within(client, path, usize::MAX).await.map(Option::unwrap_or_default)
+}
+
+/// Reads one page of a list; nothing where it has more bytes.
+pub(crate) async fn read_within(
+    client: &Client,
+    path: &str,
+    bytes_max: usize,
+) -> Result<Option<Bytes>, Failure> {
     let request = Request::get(path).body(Body::empty());
     let request =
         request.map_err(|error| Failure::Refused { code: 400, message: error.to_string() })?;
-    once(client, request, None).await.map_err(|(failure, _)| failure)
+    once(client, request, None, bytes_max).await.map_err(|(failure, _)| failure)
 }
 
 /// One attempt, whose answer is waited for until 10 s have passed, or `until`. With a refusal comes how long the server asks
-/// to wait, and with no certain answer within which time it may be done yet.
+/// to wait, and with no certain answer within which time it may be done yet. An answer with more than `bytes_max` is none.
 async fn once(
     client: &Client,
     request: Request<Body>,
     until: Option<Instant>,
-) -> Result<Bytes, (Failure, Duration)> {
+    bytes_max: usize,
+) -> Result<Option<Bytes>, (Failure, Duration)> {
     let patience = Instant::now() + ANSWER_MAX;
     let until = until.map_or(patience, |until| until.min(patience));
     let unsure = |text: String| (Failure::Unsure(text), UNANSWERED_MAX);
@@ -115,7 +126,7 @@ async fn once(
             (Failure::Unsure(causes(&error)), within)
         })?;
         let (parts, body) = answer.into_parts();
-        let text = body.collect().await.map_err(|error| unsure(causes(&error)))?.to_bytes();
+        let text = page::within(body, bytes_max).await.map_err(|error| unsure(causes(&error)))?;
         Ok((parts, text))
     };
     let began = Instant::now();
@@ -125,6 +136,7 @@ async fn once(
     if parts.status.is_success() {
         return Ok(text);
     }
+    let text = text.unwrap_or_default();
     if parts.status.is_server_error() {
         // Another code is that of a proxy, or of a server that answers while it goes on.
         let has_ended = parts.status == StatusCode::INTERNAL_SERVER_ERROR;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use kai_api::{bind_request::BindRequest, names::annotation};
+use kai_api::names::annotation;
 use kai_engine::{Cluster, Delta, Timestamp};
 use memchr::memmem::Finder;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ use super::{
 use crate::{
     Args,
     actuate::Bind,
-    bind_requests::{begun, objection},
+    bind_requests::{Begun, Request, begun, objection},
     cel::desk::Desk,
     ingest::{GroupObject, Ingest, Kind, Rules, WirePod},
     run,
@@ -80,7 +80,7 @@ pub(super) struct State {
     objects: usize,
     args: Args,
     /// Binds that KAI began, by namespace and name of their pods.
-    binds: HashMap<String, (BindRequest, Bind)>,
+    binds: HashMap<String, Begun>,
     /// Nodes and binds are known: a pod can be seen as it will be once its bind is finished.
     knows_nodes: bool,
     knows_binds: bool,
@@ -288,11 +288,10 @@ impl State {
         if !self.ingest.context.rules.is_ours(&metadata.labels) {
             return Ok(());
         }
-        let mut value: Value = serde_json::from_slice(json).map_err(cannot)?;
-        without_nulls(&mut value);
-        let request: BindRequest = serde_json::from_value(value).map_err(cannot)?;
-        if let Ok(bind) = begun(&request) {
-            self.binds.insert(format!("{}/{}", bind.namespace, bind.name), (request, bind));
+        let request: Request<'_> = serde_json::from_slice(json).map_err(cannot)?;
+        if let Ok(begun) = begun(&request) {
+            let key = format!("{}/{}", begun.bind.namespace, begun.bind.name);
+            self.binds.insert(key, begun);
         }
         Ok(())
     }
@@ -333,10 +332,10 @@ impl State {
     }
 
     fn bind_of(&self, pod: &Whereabouts<'_>) -> Option<&Bind> {
-        let (request, bind) = self.binds.get(&pod.metadata.key())?;
-        let nodes = &self.ingest.context.names.nodes;
+        let begun = self.binds.get(&pod.metadata.key())?;
+        let (bind, nodes) = (&begun.bind, &self.ingest.context.names.nodes);
         let has_node = nodes.find(&bind.node).is_some_and(|node| nodes[node].presence.is_there);
-        let is_open = objection(request, &pod.metadata.uid, &pod.spec.node_name).is_none();
+        let is_open = objection(begun, &pod.metadata.uid, &pod.spec.node_name).is_none();
         (has_node && is_open).then_some(bind)
     }
 

@@ -1,0 +1,250 @@
+//! Reads what a request says: names, and whether there are claims and shares, not what these are.
+
+use kai_api::{bind_request::NumaZone, names::value};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::json;
+
+use crate::{
+    actuate::Bind,
+    server::wire::{Text, null_as_default},
+    short::is_name,
+};
+
+/// Holds what is read of a request. Devices of claims are passed over, however deep their parameters are nested.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Request<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) metadata: RequestMeta<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    spec: Spec<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    status: Status<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RequestMeta<'a> {
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) namespace: Text<'a>,
+    #[serde(borrow)]
+    pub(super) uid: Text<'a>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<Text<'a>>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    owner_references: Vec<OwnerReference<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct OwnerReference<'a> {
+    #[serde(borrow)]
+    uid: Text<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec<'a> {
+    #[serde(borrow)]
+    pod_name: Option<Text<'a>>,
+    #[serde(borrow)]
+    selected_node: Option<Text<'a>>,
+    #[serde(borrow)]
+    received_resource_type: Option<Text<'a>>,
+    #[serde(rename = "selectedGPUGroups", deserialize_with = "null_as_default")]
+    selected_gpu_groups: Vec<IgnoredAny>,
+    #[serde(deserialize_with = "null_as_default")]
+    resource_claim_allocations: Vec<IgnoredAny>,
+    extended_resource_claim_allocation: Option<IgnoredAny>,
+    #[serde(rename = "predictedNUMAZones", deserialize_with = "null_as_default")]
+    predicted_numa_zones: Vec<NumaZone>,
+    backoff_limit: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Status<'a> {
+    #[serde(borrow)]
+    phase: Option<Text<'a>>,
+    failed_attempts: Option<i64>,
+}
+
+/// Says what is to be done about a request that is not carried out.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    /// It goes with its pod.
+    Leave,
+    /// Nobody will carry it out.
+    GiveUp(&'static str),
+}
+
+/// Holds a bind that was begun, as its request alone says it.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    /// Without the pod's UID.
+    pub(crate) bind: Bind,
+    /// UIDs of the request's owners.
+    owners: Vec<Box<str>>,
+}
+
+/// Works out what a request says by itself: the bind that it asks for, or what else is to become of it.
+pub(crate) fn begun(request: &Request<'_>) -> Result<Begun, Fate> {
+    if request.metadata.deletion_timestamp.is_some() || phase(request) == "Succeeded" {
+        return Err(Fate::Leave);
+    }
+    if has_failed(request) {
+        return Err(Fate::GiveUp("it failed"));
+    }
+    let bind = bind_of(request)
+        .ok_or(Fate::GiveUp("it is incomplete, or asks for resource claims or a share of a GPU"))?;
+    let owners = request.metadata.owner_references.iter();
+    Ok(Begun { bind, owners: owners.map(|owner| Box::from(&*owner.uid)).collect() })
+}
+
+/// Says why a request cannot be carried out for a pod with this UID that is on this node; none where it can.
+pub(crate) fn objection(begun: &Begun, uid: &str, node: &str) -> Option<&'static str> {
+    if !begun.owners.is_empty() && !begun.owners.iter().any(|owner| **owner == *uid) {
+        return Some("its pod was replaced by another");
+    }
+    (!node.is_empty()).then_some("its pod has a node")
+}
+
+fn phase<'r>(request: &'r Request<'_>) -> &'r str {
+    request.status.phase.as_deref().unwrap_or_default()
+}
+
+/// Source: docs/contract.md 4.1.
+fn has_failed(request: &Request<'_>) -> bool {
+    let attempts = request.status.failed_attempts.unwrap_or(0);
+    phase(request) == "Failed" && request.spec.backoff_limit.is_none_or(|limit| attempts >= limit)
+}
+
+/// Takes a name, where it is one. Where a user may make requests, a path or parameters may stand there, and a read of a pod with
+/// `?watch=1` lasts until it is given up, before anything is decided.
+fn named(text: &str) -> Option<Box<str>> {
+    is_name(text).then(|| Box::from(text))
+}
+
+/// The bind that a request asks for; none where a part is missing, or where claims would have to be allocated with it.
+fn bind_of(request: &Request<'_>) -> Option<Bind> {
+    let spec = &request.spec;
+    let received = [value::RECEIVED_REGULAR, value::RECEIVED_FRACTION, value::RECEIVED_MIG]
+        .into_iter()
+        .find(|known| spec.received_resource_type.as_deref() == Some(known))?;
+    let has_claims = !spec.resource_claim_allocations.is_empty()
+        || spec.extended_resource_claim_allocation.is_some();
+    let has_share = received == value::RECEIVED_FRACTION || !spec.selected_gpu_groups.is_empty();
+    // A share of a GPU needs a reservation pod and config maps: the pod is placed anew, and what was begun is taken away.
+    if has_claims || has_share {
+        return None;
+    }
+    Some(Bind {
+        pod: 0,
+        uid: Box::default(),
+        namespace: named(&request.metadata.namespace)?,
+        name: named(spec.pod_name.as_deref()?)?,
+        node: named(spec.selected_node.as_deref()?)?,
+        received,
+        queue: None,
+        is_preemptible: false,
+        labels: Vec::new(),
+        claims: Vec::new(),
+        volumes: Vec::new(),
+        extended: None,
+        share: None,
+        zones: (!spec.predicted_numa_zones.is_empty())
+            .then(|| json!(spec.predicted_numa_zones).to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Has something done with the request that this YAML is.
+    fn read<T>(yaml: &str, then: impl FnOnce(&Request<'_>) -> T) -> T {
+        let value: Value = serde_saphyr::from_str(yaml).expect("it is YAML");
+        let json = value.to_string();
+        then(&serde_json::from_str(&json).expect("a BindRequest"))
+    }
+
+    /// Compares what is known without the pod: the bind, or why there is none.
+    fn check(yaml: &str, expect: &str) {
+        let text = read(yaml, |request| match (has_failed(request), bind_of(request)) {
+            (true, _) => String::from("failed"),
+            (false, None) => String::from("incomplete"),
+            (false, Some(bind)) => format!(
+                "{}/{} to {} {}{}",
+                bind.namespace,
+                bind.name,
+                bind.node,
+                bind.received,
+                bind.zones.map_or_else(String::new, |zones| format!(" zones={zones}")),
+            ),
+        });
+        assert_eq!(text, expect, "{yaml}");
+    }
+
+    #[test]
+    fn a_request_is_finished_as_it_was_meant() {
+        let request = |spec: &str, status: &str| {
+            format!(
+                "{{metadata: {{name: p, namespace: ns}}, spec: {{{spec}}}, status: {{{status}}}}}"
+            )
+        };
+        let whole = "podName: p, selectedNode: n1, receivedResourceType: Regular";
+        check(&request(whole, ""), "ns/p to n1 Regular");
+        check(
+            &request(
+                &format!("{whole}, predictedNUMAZones: [{{zone: node-0, amount: {{cpu: 4}}}}]"),
+                "",
+            ),
+            r#"ns/p to n1 Regular zones=[{"zone":"node-0","amount":{"cpu":"4"}}]"#,
+        );
+        check(&request(whole, "phase: Failed, failedAttempts: 1"), "failed");
+        let retried = format!("{whole}, backoffLimit: 3");
+        check(&request(&retried, "phase: Failed, failedAttempts: 1"), "ns/p to n1 Regular");
+        check(&request(&retried, "phase: Failed, failedAttempts: 3"), "failed");
+        let part = "podName: p, selectedNode: n1, receivedResourceType: Fraction";
+        check(&request(part, ""), "incomplete");
+        check(&request(&format!("{part}, selectedGPUGroups: [g]"), ""), "incomplete");
+        check(&request(&format!("{whole}, selectedGPUGroups: [g]"), ""), "incomplete");
+        check(
+            &request(&format!("{whole}, resourceClaimAllocations: [{{name: c}}]"), ""),
+            "incomplete",
+        );
+        check(
+            &request(&format!("{whole}, extendedResourceClaimAllocation: {{}}"), ""),
+            "incomplete",
+        );
+        check(&request("podName: p", ""), "incomplete");
+        for wrong in ["p?watch=1", "../../kube-system/pods/p", "", "P"] {
+            let spec = |pod: &str, node: &str| {
+                format!("podName: '{pod}', selectedNode: '{node}', receivedResourceType: Regular")
+            };
+            check(&request(&spec(wrong, "n1"), ""), "incomplete");
+            check(&request(&spec("p", wrong), ""), "incomplete");
+        }
+    }
+
+    /// A request that is deleted was taken back, although a finalizer keeps it for a while.
+    #[test]
+    fn a_request_that_goes_or_is_done_is_left_alone() {
+        for (meta, status, is_left) in [
+            ("labels: {}", "", false),
+            ("deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [example.com/keep]", "", true),
+            ("labels: {}", "phase: Succeeded", true),
+        ] {
+            let yaml = format!(
+                "{{metadata: {{name: p, namespace: ns, {meta}}}, status: {{{status}}}, \
+                 spec: {{podName: p, selectedNode: n1, receivedResourceType: Regular}}}}"
+            );
+            let found = read(&yaml, |request| matches!(begun(request), Err(Fate::Leave)));
+            assert_eq!(found, is_left, "{yaml}");
+        }
+    }
+}
