@@ -24,16 +24,17 @@ use crate::{
         OpenWrites, Write,
         call::{Failure, Form, call, read, read_within},
         page::PageSize,
-        wire::{Meta, Whereabouts},
+        wire::Meta,
     },
 };
 
 mod request;
 
-use request::Fate;
-pub(crate) use request::{Begun, Request, begun, objection};
+pub(crate) use request::{Begun, Candidate, Request, begun, objection};
+use request::{Fate, Group};
 
 const PATH: &str = "/apis/scheduling.run.ai/v1alpha2/bindrequests";
+const GROUPS: &str = "/apis/scheduling.run.ai/v2alpha2";
 /// Bounds how many requests are settled at once.
 const FLIGHTS_MAX: usize = 16;
 /// Bounds how many requests of one namespace are settled at a start: a user may make any number of them.
@@ -74,15 +75,21 @@ struct Tally {
     unreadable: usize,
 }
 
-/// Settles every request of our node pool. `selector` is the pool's, as a query parameter.
+/// Settles every request of our node pool. `selector` is the pool's, as a query parameter; `scheduler` is the name by which
+/// pods ask for this scheduler.
 ///
 /// # Errors
 /// The list cannot be read. Where the kind is not served, or may not be read, nothing is done.
-pub(crate) async fn settle(write: &Write, selector: &str) -> Result<(), Failure> {
-    settle_within(write, selector, SETTLED_WITHIN).await
+pub(crate) async fn settle(write: &Write, selector: &str, scheduler: &str) -> Result<(), Failure> {
+    settle_within(write, selector, scheduler, SETTLED_WITHIN).await
 }
 
-async fn settle_within(write: &Write, selector: &str, within: Duration) -> Result<(), Failure> {
+async fn settle_within(
+    write: &Write,
+    selector: &str,
+    scheduler: &str,
+    within: Duration,
+) -> Result<(), Failure> {
     let (mut next, mut size) = (String::new(), PageSize::default());
     let (mut tally, mut ends) = (Tally::default(), None);
     loop {
@@ -111,7 +118,7 @@ async fn settle_within(write: &Write, selector: &str, within: Duration) -> Resul
         stream::iter(leftovers)
             .for_each_concurrent(FLIGHTS_MAX, |leftover| async move {
                 if Instant::now() < end {
-                    settle_one(write, leftover).await;
+                    settle_one(write, scheduler, leftover).await;
                 }
             })
             .await;
@@ -179,7 +186,7 @@ impl Tally {
     }
 }
 
-/// Namespace and name of an object that cannot be read otherwise.
+/// Returns namespace and name of an object that cannot be read otherwise.
 fn key(item: &RawValue) -> String {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -190,11 +197,11 @@ fn key(item: &RawValue) -> String {
     named.map_or_else(|_| String::from("(no name)"), |named| named.metadata.key())
 }
 
-async fn settle_one(write: &Write, leftover: Leftover) {
+async fn settle_one(write: &Write, scheduler: &str, leftover: Leftover) {
     // What may come true late of another request is not waited for here.
     let write = &Write { open: OpenWrites::default(), ..write.clone() };
     let Leftover { namespace, name, uid, begun } = leftover;
-    match checked(begun, &write.client).await {
+    match checked(begun, scheduler, &write.client).await {
         Err(Fate::Leave) => {}
         Err(Fate::GiveUp(reason)) => {
             tracing::info!("bindrequest {namespace}/{name}: given up: {reason}");
@@ -211,20 +218,27 @@ async fn settle_one(write: &Write, leftover: Leftover) {
     }
 }
 
-/// Reads the pod and the node where that matters: the bind that is carried out, or what else is to be done.
-async fn checked(begun: Result<Begun, Fate>, client: &Client) -> Result<Bind, Fate> {
+/// Reads the pod, its group and the node where that matters: the bind that is carried out, or what else is to be done.
+async fn checked(
+    begun: Result<Begun, Fate>,
+    scheduler: &str,
+    client: &Client,
+) -> Result<Bind, Fate> {
     let begun = begun?;
     let Bind { namespace, name, node, .. } = &begun.bind;
     let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
     let pod = found(client, &path, "its pod is gone").await?;
-    let pod: Whereabouts<'_> = serde_json::from_slice(&pod).map_err(|_| Fate::Leave)?;
-    let uid = &*pod.metadata.uid;
-    if let Some(objection) = objection(&begun, uid, &pod.spec.node_name) {
-        return Err(Fate::GiveUp(objection));
+    let pod: Candidate<'_> = serde_json::from_slice(&pod).map_err(|_| Fate::Leave)?;
+    if let Some(fate) = objection(&begun, &pod, scheduler) {
+        return Err(fate);
     }
     // The API server binds to nodes that do not exist as well.
     found(client, &format!("/api/v1/nodes/{node}"), "its node is gone").await?;
-    Ok(Bind { uid: Box::from(uid), ..begun.bind })
+    let name = pod.group().ok_or(Fate::GiveUp("its pod has no PodGroup"))?;
+    let path = format!("{GROUPS}/namespaces/{namespace}/podgroups/{name}");
+    let group = found(client, &path, "the PodGroup of its pod is gone").await?;
+    let group: Group<'_> = serde_json::from_slice(&group).map_err(|_| Fate::Leave)?;
+    Ok(Bind { uid: Box::from(&*pod.metadata.uid), ..group.charge(begun.bind)? })
 }
 
 /// Reads an object without which there is no bind. Where nothing is known of it the next start asks again.
@@ -279,17 +293,19 @@ mod tests {
     ) -> Vec<String> {
         let written: Arc<Mutex<Vec<String>>> = Arc::default();
         let noted = Arc::clone(&written);
-        let write = answering(move |asked, _| {
+        let write = answering(move |asked, body| {
             if asked.method == Method::GET {
                 return found(&asked.uri.to_string());
             }
             let name = asked.uri.path().rsplit('/').next().unwrap_or_default();
-            let line = format!("{} {name}", asked.method);
+            let queue = body.pointer("/metadata/annotations/kai.scheduler~1bound-queue");
+            let queue = queue.and_then(Value::as_str).map(|queue| format!(" of queue {queue}"));
+            let line = format!("{} {name}{}", asked.method, queue.unwrap_or_default());
             noted.lock().expect("nobody panics with it").push(line);
             (200, json!({}))
         })
         .await;
-        let settled = settle_within(&write, "", within).await;
+        let settled = settle_within(&write, "", "kai-scheduler", within).await;
         settled.expect("the lists can be read");
         let mut written = written.lock().expect("nobody panics with it").clone();
         written.sort();
@@ -349,5 +365,33 @@ mod tests {
             page(&[failed("ns", "first")], if is_next { "" } else { "more" })
         };
         assert!(written(found, Duration::ZERO).await.is_empty());
+    }
+
+    /// Its user may have written another queue on the pod.
+    #[tokio::test(start_paused = true)]
+    async fn a_bind_is_on_the_account_of_its_group() {
+        let group = |queue: &str| (200, json!({"spec": {"queue": queue}}));
+        let gone = (404, json!({"message": "not found"}));
+        for (group, expect) in [
+            (group("q"), &["DELETE r", "POST binding of queue q"][..]),
+            (group(""), &["DELETE r"][..]),
+            (gone, &["DELETE r"][..]),
+        ] {
+            let mut request = failed("ns", "r");
+            request["status"] = json!({});
+            let pod = json!({
+                "metadata": {"uid": "u", "annotations": {
+                    "pod-group-name": "g", "kai.scheduler/bound-queue": "another",
+                }},
+                "spec": {"schedulerName": "kai-scheduler"},
+            });
+            let found = move |path: &str| match path.rsplit('/').next() {
+                Some("p") => (200, pod.clone()),
+                Some("g") => group.clone(),
+                Some("n1") => (200, json!({})),
+                Some(_) | None => page(&[request.clone()], ""),
+            };
+            assert_eq!(written(found, SETTLED_WITHIN).await, expect);
+        }
     }
 }

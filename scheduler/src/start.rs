@@ -257,14 +257,14 @@ impl Shared {
     /// place that is not known here could be given a second one.
     async fn settle_leftovers(&self, guard: &Guard, stop: &CancellationToken) {
         let write = self.write(guard, stop);
-        let selector = pool_selector(&self.args);
+        let (selector, scheduler) = (pool_selector(&self.args), &self.args.scheduler_name);
         let mut failures = 0;
         loop {
             let result = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
                 () = guard.lost() => return,
-                result = bind_requests::settle(&write, &selector) => result,
+                result = bind_requests::settle(&write, &selector, scheduler) => result,
             };
             let Err(failure) = result else { return };
             if failures == 0 {

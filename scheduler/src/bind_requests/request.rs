@@ -1,12 +1,19 @@
-//! Reads what a request says: names, and whether there are claims and shares, not what these are.
+//! Reads what a request says, and what its pod and the pod's group say to it.
+//!
+//! Whoever may make requests in a namespace can have written one: no plan found its node, and no queue was asked. A request
+//! gives its pod no more than a pod may have that is created with a node, which is what the policy `kai-placed-pods` lets
+//! through: whole GPUs or none, on the account of its own group. Requests of KAI that ask for more are not finished in any case.
 
-use kai_api::{bind_request::NumaZone, names::value};
+use kai_api::{
+    bind_request::NumaZone,
+    names::{annotation, label, value},
+};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
 
 use crate::{
     actuate::Bind,
-    server::wire::{Text, null_as_default},
+    server::wire::{Meta, Text, null_as_default},
     short::is_name,
 };
 
@@ -71,6 +78,43 @@ struct Status<'a> {
     failed_attempts: Option<i64>,
 }
 
+/// Holds what is read of the pod of a request.
+#[derive(Deserialize)]
+pub(crate) struct Candidate<'a> {
+    #[serde(borrow)]
+    pub(crate) metadata: Meta<'a>,
+    #[serde(borrow, default)]
+    spec: CandidateSpec<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct CandidateSpec<'a> {
+    #[serde(borrow)]
+    node_name: Text<'a>,
+    #[serde(borrow)]
+    scheduler_name: Text<'a>,
+    #[serde(deserialize_with = "null_as_default")]
+    resource_claims: Vec<IgnoredAny>,
+}
+
+/// Holds what is read of the group of a pod.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Group<'a> {
+    #[serde(borrow)]
+    spec: GroupSpec<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct GroupSpec<'a> {
+    #[serde(borrow)]
+    queue: Text<'a>,
+    #[serde(borrow)]
+    preemptibility: Text<'a>,
+}
+
 /// Says what is to be done about a request that is not carried out.
 #[derive(Debug)]
 pub(crate) enum Fate {
@@ -83,7 +127,7 @@ pub(crate) enum Fate {
 /// Holds a bind that was begun, as its request alone says it.
 #[derive(Debug)]
 pub(crate) struct Begun {
-    /// Without the pod's UID.
+    /// Without the pod's UID, and on no account.
     pub(crate) bind: Bind,
     /// UIDs of the request's owners.
     owners: Vec<Box<str>>,
@@ -103,12 +147,56 @@ pub(crate) fn begun(request: &Request<'_>) -> Result<Begun, Fate> {
     Ok(Begun { bind, owners: owners.map(|owner| Box::from(&*owner.uid)).collect() })
 }
 
-/// Says why a request cannot be carried out for a pod with this UID that is on this node; none where it can.
-pub(crate) fn objection(begun: &Begun, uid: &str, node: &str) -> Option<&'static str> {
-    if !begun.owners.is_empty() && !begun.owners.iter().any(|owner| **owner == *uid) {
-        return Some("its pod was replaced by another");
+/// Says what becomes of a request that cannot be carried out for this pod; none where it can. `scheduler` is the name by
+/// which pods ask for this scheduler.
+pub(crate) fn objection(begun: &Begun, pod: &Candidate<'_>, scheduler: &str) -> Option<Fate> {
+    if *pod.spec.scheduler_name != *scheduler {
+        // Whoever serves that name settles it.
+        return Some(Fate::Leave);
     }
-    (!node.is_empty()).then_some("its pod has a node")
+    let uid = &*pod.metadata.uid;
+    if !begun.owners.is_empty() && !begun.owners.iter().any(|owner| **owner == *uid) {
+        return Some(Fate::GiveUp("its pod was replaced by another"));
+    }
+    if !pod.spec.node_name.is_empty() {
+        return Some(Fate::GiveUp("its pod has a node"));
+    }
+    pod.has_more_than(&begun.bind).then_some(Fate::GiveUp(
+        "its pod asks for a share of a GPU or resource claims, or says itself what it was given",
+    ))
+}
+
+impl Candidate<'_> {
+    /// Returns the name of its group; none where no group can be called so.
+    pub(super) fn group(&self) -> Option<&str> {
+        self.metadata.annotations.value(annotation::POD_GROUP).filter(|name| is_name(name))
+    }
+
+    /// Tells whether it would have more than whole GPUs once it has a node. What names GPUs and zones on a pod without a node
+    /// was written by its user, or for a bind that KAI would not have asked for like this; such a bind writes over zones where
+    /// it has some.
+    fn has_more_than(&self, bind: &Bind) -> bool {
+        let Meta { labels, annotations, .. } = &self.metadata;
+        let is_annotated =
+            |keys: [&str; 2]| keys.into_iter().any(|key| annotations.value(key).is_some());
+        let is_of_gpu =
+            |key: &str| key == label::GPU_GROUP || key.starts_with(label::GPU_GROUP_PREFIX);
+        !self.spec.resource_claims.is_empty()
+            || is_annotated([annotation::GPU_FRACTION, annotation::GPU_MEMORY])
+            || labels.iter().any(|(key, _)| is_of_gpu(key))
+            || (bind.zones.is_none()
+                && is_annotated([annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED]))
+    }
+}
+
+impl Group<'_> {
+    /// Puts a bind on the account of the group's queue, whatever is written on the pod.
+    pub(super) fn charge(&self, bind: Bind) -> Result<Bind, Fate> {
+        let queue = Some(&*self.spec.queue).filter(|queue| is_name(queue));
+        let queue = queue.ok_or(Fate::GiveUp("the PodGroup of its pod names no queue"))?;
+        let is_preemptible = *self.spec.preemptibility == *value::PREEMPTIBLE;
+        Ok(Bind { queue: Some(Box::from(queue)), is_preemptible, ..bind })
+    }
 }
 
 fn phase<'r>(request: &'r Request<'_>) -> &'r str {
@@ -245,6 +333,63 @@ mod tests {
             );
             let found = read(&yaml, |request| matches!(begun(request), Err(Fate::Leave)));
             assert_eq!(found, is_left, "{yaml}");
+        }
+    }
+
+    /// Gives what becomes of a request with these further fields for a pod with these.
+    fn objected(spec: &str, pod: &str) -> &'static str {
+        let request = format!(
+            "{{metadata: {{name: p, namespace: ns, ownerReferences: [{{uid: u}}]}}, \
+             spec: {{podName: p, selectedNode: n1, receivedResourceType: Regular{spec}}}}}"
+        );
+        let begun = read(&request, begun).expect("it was begun");
+        let pod: Value = serde_saphyr::from_str(pod).expect("it is YAML");
+        let pod = pod.to_string();
+        let pod: Candidate<'_> = serde_json::from_str(&pod).expect("a Pod");
+        match objection(&begun, &pod, "kai-scheduler") {
+            None => "finished",
+            Some(Fate::Leave) => "left",
+            Some(Fate::GiveUp(reason)) => reason,
+        }
+    }
+
+    /// A user who may make requests gives his pods nothing by them that admission refuses on pods with a node.
+    #[test]
+    fn a_bind_gives_no_more_than_a_pod_with_a_node_may_have() {
+        const MORE: &str = "its pod asks for a share of a GPU or resource claims, or says itself \
+                            what it was given";
+        let pod = |meta: &str, spec: &str| {
+            format!(
+                "{{metadata: {{uid: u, {meta}}}, spec: {{schedulerName: kai-scheduler{spec}}}}}"
+            )
+        };
+        let annotated = |key: &str| pod(&format!("annotations: {{{key}: '1'}}"), "");
+        let labelled = |key: &str| pod(&format!("labels: {{{key}: g}}"), "");
+        for (text, expect) in [
+            (pod("labels: {app: a}, annotations: {pod-group-name: g}", ""), "finished"),
+            (pod("", ", resourceClaims: []"), "finished"),
+            (pod("", ", nodeName: n2"), "its pod has a node"),
+            ("{metadata: {uid: v}, spec: {schedulerName: other}}".into(), "left"),
+            ("{metadata: {uid: u}, spec: {}}".into(), "left"),
+            (
+                "{metadata: {uid: v}, spec: {schedulerName: kai-scheduler}}".into(),
+                "its pod was replaced by another",
+            ),
+            (labelled("runai-gpu-group"), MORE),
+            (labelled("runai-gpu-group/g"), MORE),
+            (annotated("gpu-fraction"), MORE),
+            (annotated("gpu-memory"), MORE),
+            (pod("", ", resourceClaims: [{name: c}]"), MORE),
+            (annotated("kai.scheduler/numa-placement-observed"), MORE),
+            (annotated("kai.scheduler/numa-placement-predicted"), MORE),
+        ] {
+            assert_eq!(objected("", &text), expect, "{text}");
+        }
+        let zones = ", predictedNUMAZones: [{zone: node-0, amount: {cpu: 4}}]";
+        for key in
+            ["kai.scheduler/numa-placement-observed", "kai.scheduler/numa-placement-predicted"]
+        {
+            assert_eq!(objected(zones, &annotated(key)), "finished", "{key} is written over");
         }
     }
 }

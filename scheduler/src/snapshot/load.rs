@@ -24,11 +24,11 @@ use super::{
 use crate::{
     Args,
     actuate::Bind,
-    bind_requests::{Begun, Request, begun, objection},
+    bind_requests::{Begun, Candidate, Request, begun, objection},
     cel::desk::Desk,
     ingest::{GroupObject, Ingest, Kind, Rules, WirePod},
     run,
-    server::wire::{Pairs, Whereabouts},
+    server::wire::Pairs,
     settings::{Settings, config},
     sharing::Sharing,
 };
@@ -311,7 +311,7 @@ impl State {
                 self.ingest.context.resync.push(Kind::Pod);
             }
         } else if !self.binds.is_empty() {
-            let pod: Whereabouts<'_> = serde_json::from_slice(json)
+            let pod: Candidate<'_> = serde_json::from_slice(json)
                 .map_err(|error| format!("this Pod cannot be read: {error}"))?;
             if let Some(bind) = self.bind_of(&pod) {
                 let bound = bound(json, bind).map_err(|error| error.to_string())?;
@@ -331,11 +331,11 @@ impl State {
         }
     }
 
-    fn bind_of(&self, pod: &Whereabouts<'_>) -> Option<&Bind> {
+    fn bind_of(&self, pod: &Candidate<'_>) -> Option<&Bind> {
         let begun = self.binds.get(&pod.metadata.key())?;
         let (bind, nodes) = (&begun.bind, &self.ingest.context.names.nodes);
         let has_node = nodes.find(&bind.node).is_some_and(|node| nodes[node].presence.is_there);
-        let is_open = objection(begun, &pod.metadata.uid, &pod.spec.node_name).is_none();
+        let is_open = objection(begun, pod, &self.args.scheduler_name).is_none();
         (has_node && is_open).then_some(bind)
     }
 
@@ -422,6 +422,12 @@ fn bound(json: &[u8], bind: &Bind) -> serde_json::Result<String> {
     let mut pod: Value = serde_json::from_slice(json)?;
     pod["spec"]["nodeName"] = json!(bind.node);
     let annotations = &mut pod["metadata"]["annotations"];
+    if let Some(annotations) = annotations.as_object_mut() {
+        // The bind is on the account of the pod's group, whatever its user wrote.
+        annotations.retain(|key, _| {
+            ![annotation::BOUND_QUEUE, annotation::BOUND_PREEMPTIBILITY].contains(&&**key)
+        });
+    }
     annotations[annotation::RECEIVED_RESOURCE_TYPE] = json!(bind.received);
     if let Some(zones) = &bind.zones {
         annotations[annotation::NUMA_PREDICTED] = json!(zones);

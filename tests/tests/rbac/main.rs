@@ -116,7 +116,11 @@ fn deploy(file: &str) -> PathBuf {
 
 /// A bind that another scheduler began.
 async fn begun_bind(client: &Client) -> Result<()> {
-    create(client, &pod("begun", &json!({}), &json!({}))).await?;
+    let group = json!({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+        "metadata": {"name": "begun"}, "spec": {"queue": "default-queue", "minMember": 1}});
+    create(client, &group).await?;
+    let of_group = json!({"annotations": {"pod-group-name": "begun"}});
+    create(client, &pod("begun", &of_group, &json!({}))).await?;
     create(
         client,
         &json!({"apiVersion": "scheduling.run.ai/v1alpha2", "kind": "BindRequest",
