@@ -172,6 +172,7 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
             ("admissionregistration.k8s.io", "v1", false)
         }
         "Deployment" => ("apps", "v1", true),
+        "RoleBinding" => ("rbac.authorization.k8s.io", "v1", true),
         "RuntimeClass" => ("node.k8s.io", "v1", false),
         "Topology" => ("kai.scheduler", "v1alpha1", false),
         "DailyRecord" => ("kai.scheduler", "v1alpha1", true),
@@ -216,6 +217,8 @@ pub(super) fn is_installed(kind: &str, name: &str) -> bool {
     match kind {
         "Queue" => name.starts_with("default-"),
         "ConfigMap" => name == "kube-root-ca.crt",
+        // The rights that the tenant has in every story.
+        "RoleBinding" => name == TENANT,
         "PriorityClass" => {
             name.starts_with("system-")
                 || matches!(name, "train" | "build-preemptible" | "build" | "inference")

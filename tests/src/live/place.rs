@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 /// Kinds that scenarios make, dependants first.
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 23] = [
     "Job",
     "Pod",
     "ResourceClaim",
@@ -43,6 +43,7 @@ const KINDS: [&str; 22] = [
     "DailyRecord",
     "Event",
     "NodeResourceTopology",
+    "RoleBinding",
     "Node",
 ];
 
