@@ -333,7 +333,8 @@ impl Keeper {
         let window = Window {
             from: work.through,
             to: to.max(work.through).min(day.end()),
-            begins_waiting: work.last.outcome == Outcome::Pending,
+            // One without a record has not begun to wait.
+            begins_waiting: work.last.through.is_some() && work.last.outcome == Outcome::Pending,
         };
         let place = Place { namespace: id.namespace.clone(), day };
         let mut members = heap.members;

@@ -56,6 +56,34 @@ async fn each_day_is_charged_for_its_own_hours() {
     assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
 }
 
+/// A wait that goes on over midnight began on the first day alone.
+#[tokio::test]
+async fn a_wait_over_midnight_is_one() {
+    const HOUR: Second = 3_600;
+    let heard = Arc::new(Heard::default());
+    let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
+    let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
+    heard.set_group(&Key::new("n", "g"), &Object::new(group));
+    let pod = json!({
+        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": "1970-01-02T22:00:00Z",
+            "annotations": {"pod-group-name": "g"}},
+        "spec": {},
+        "status": {"phase": "Pending"},
+    });
+    heard.set_pod(&Object::new(pod.clone()), &Pod::from_value(&pod));
+    let mut keeper = keeper(heard);
+    let to = 3 * DAY_SECONDS + 10 * HOUR;
+    let mut next = Some(WorkId { namespace: "n".into(), uid: "g".into() });
+    let mut days = Vec::new();
+    while let Some(work) = next {
+        let plan = keeper.plan(&work, to, None).await.expect("nothing is to be read");
+        let plan = plan.expect("it is known");
+        days.push((plan.record.waits, plan.record.wait_seconds / 3_600));
+        next = keeper.written(plan, to);
+    }
+    assert_eq!(days, [(1, 2), (0, 24), (0, 10)]);
+}
+
 /// A pod that has a share of the memory of a GPU since second 10.
 fn tell_share(heard: &Heard) -> WorkId {
     let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
