@@ -93,6 +93,9 @@ impl Kept {
             let items: Vec<&Value> = own.map(|(_, object)| object).filter(fits).collect();
             return Ok(json!({"metadata": {}, "items": items}));
         }
+        if *method == Method::DELETE {
+            return self.objects.remove(path).ok_or(StatusCode::NOT_FOUND);
+        }
         self.writes.push(body.len());
         self.version += 1;
         let mut body: Value = serde_json::from_str(body).expect("it is JSON");
@@ -300,6 +303,23 @@ async fn what_was_open_on_a_day_before_is_found_unless_today_has_it() {
     let id = |uid: &str| WorkId { namespace: "n".into(), uid: uid.into() };
     let expect = [(id("gone"), place(1)), (id("long"), place(2))];
     assert_eq!(books.open_workloads(), BTreeMap::from(expect));
+}
+
+/// The first of the days that are kept is kept whole, and the one before it goes.
+#[tokio::test]
+async fn records_past_their_time_go_and_no_others() {
+    let server = Server::default();
+    for day in 0..4 {
+        let rows = [("u".to_owned(), ended(1))];
+        assert!(Books::new(server.client()).write(&place(day), rows.into()).await.is_ok());
+    }
+    let left =
+        || -> Vec<i64> { (0..4).filter(|day| !server.rows(&place(*day)).is_empty()).collect() };
+    let mut books = Books::new(server.client());
+    books.open(place(3).day, place(1).day).await.expect("the server answers");
+    assert_eq!(left(), [1, 2, 3]);
+    books.expire(place(2).day).await.expect("the server answers");
+    assert_eq!(left(), [2, 3]);
 }
 
 #[test]

@@ -171,3 +171,39 @@ proptest! {
         prop_assert!(record.usage.iter().all(|row| row.held_micro_gpus == 0));
     }
 }
+
+/// A record is written whenever something changes, and at midnight.
+#[test]
+fn a_wait_that_goes_on_is_counted_once() {
+    let members = group(vec![pod("p", 1, None, None)]);
+    let mut record = WorkloadRecord::default();
+    for (from, begins_waiting) in [(0, false), (10, true), (20, true)] {
+        let window = Window { from, to: from + 10, begins_waiting };
+        record = settle(&record, &members, window, false);
+    }
+    assert_eq!((record.waits, record.wait_seconds), (1, 29));
+}
+
+/// Work that ran again after an eviction has ended as it did then.
+#[test]
+fn an_eviction_is_not_the_end_of_a_later_run() {
+    let seen = Seen {
+        at: 30,
+        action: "reclaim".into(),
+        by_namespace: "m".into(),
+        by_pod_group: "g".into(),
+        by_workload: "Job/j".into(),
+        by_queue: "r".into(),
+        names: ["p-1".into()].into(),
+        said: 0,
+    };
+    for (how, expect) in [(End::Failed, Outcome::Failed), (End::Gone, Outcome::Stopped)] {
+        let first = pod("p-1", 0, Some(10), Some((31, End::Gone)));
+        let again = pod("p-2", 31, Some(40), Some((50, how)));
+        let mut members = group(vec![first, again]);
+        members[0].evictions = vec![seen.clone()];
+        let window = Window { from: 0, to: 60, begins_waiting: false };
+        let record = settle(&WorkloadRecord::default(), &members, window, false);
+        assert_eq!((record.outcome, record.evictions.len()), (expect, 1), "{how:?}");
+    }
+}
