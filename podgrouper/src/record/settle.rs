@@ -13,7 +13,7 @@ use kai_api::daily_record::{Outcome, UsageRow, WorkloadRecord};
 
 use super::eviction::{Seen, merge};
 use super::span::{End, Second, Span};
-use super::sums::{Bounds, Sums};
+use super::sums::{Bounds, Sums, added};
 
 /// The pods of one `PodGroup`.
 #[derive(Debug, Clone, Default)]
@@ -49,9 +49,9 @@ pub(crate) fn settle(
     record.started = first(record.started, spans().filter_map(|span| span.bound).min());
     record.usage = usage(&record.usage, members, window);
     let swept = sweep(members, window);
-    record.run_seconds += swept.run_seconds;
-    record.wait_seconds += swept.wait_seconds;
-    record.waits += swept.waits;
+    record.run_seconds = added(record.run_seconds, swept.run_seconds);
+    record.wait_seconds = added(record.wait_seconds, swept.wait_seconds);
+    record.waits = record.waits.saturating_add(swept.waits);
     record.peak_micro_gpus = record.peak_micro_gpus.max(swept.peak_micro_gpus);
     merge(&mut record, members, window);
     record.outcome = outcome(&record, members, is_deleted);

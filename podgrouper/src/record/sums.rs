@@ -9,6 +9,9 @@ use kai_api::daily_record::{OTHERS, Outcome, UsageRow, WorkloadRecord};
 const API_VERSION: &str = "kai.scheduler/v1alpha1";
 const KIND: &str = "Workloads";
 
+/// The most that the API holds of an amount.
+const AMOUNT_MAX: u64 = i64::MAX.unsigned_abs();
+
 /// Bounds of the rows of GPU time: so many, with so many bytes of names. Whoever names queues and profiles as they like
 /// would have a record grow beyond what an object can hold.
 #[derive(Debug, Clone, Copy)]
@@ -64,13 +67,17 @@ impl Sums {
         let rows = rows.map(|((queue, gpu_type), (counted, held_micro_gpus))| UsageRow {
             queue: queue.to_string(),
             gpu_type: gpu_type.to_string(),
-            // The API holds no more.
-            micro_gpu_seconds: u64::try_from(counted.clamp(0, i128::from(i64::MAX)))
+            micro_gpu_seconds: u64::try_from(counted.clamp(0, i128::from(AMOUNT_MAX)))
                 .unwrap_or_default(),
-            held_micro_gpus: held_micro_gpus.min(i64::MAX.unsigned_abs()),
+            held_micro_gpus: held_micro_gpus.min(AMOUNT_MAX),
         });
         rows.filter(|row| row.micro_gpu_seconds > 0 || row.held_micro_gpus > 0).collect()
     }
+}
+
+/// Adds to an amount of a record, up to what the API holds: whoever may edit records writes numbers as large as their fields.
+pub(super) fn added(amount: u64, more: u64) -> u64 {
+    amount.saturating_add(more).min(AMOUNT_MAX)
 }
 
 /// Adds workloads that are gone to the row of others: what they held, ran and waited stays, who they were goes.
@@ -97,8 +104,8 @@ pub(super) fn add_others<'a>(
         sum.ended = sum.ended.clone().max(record.ended.clone());
         sum.through = sum.through.clone().max(record.through.clone());
         sum.peak_micro_gpus = sum.peak_micro_gpus.max(record.peak_micro_gpus);
-        sum.run_seconds = sum.run_seconds.saturating_add(record.run_seconds);
-        sum.wait_seconds = sum.wait_seconds.saturating_add(record.wait_seconds);
+        sum.run_seconds = added(sum.run_seconds, record.run_seconds);
+        sum.wait_seconds = added(sum.wait_seconds, record.wait_seconds);
         sum.waits = sum.waits.saturating_add(record.waits);
         let evictions = u32::try_from(record.evictions.len()).unwrap_or(u32::MAX);
         let evictions = evictions.saturating_add(record.evictions_left_out);

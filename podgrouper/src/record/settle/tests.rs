@@ -207,3 +207,20 @@ fn an_eviction_is_not_the_end_of_a_later_run() {
         assert_eq!((record.outcome, record.evictions.len()), (expect, 1), "{how:?}");
     }
 }
+
+/// Whoever may edit records writes numbers as large as their fields.
+#[test]
+fn amounts_of_a_record_end_where_the_api_does() {
+    let most = i64::MAX.unsigned_abs();
+    let record = WorkloadRecord {
+        run_seconds: u64::MAX,
+        wait_seconds: most,
+        waits: u32::MAX,
+        ..WorkloadRecord::default()
+    };
+    let members = group(vec![pod("p", 1, Some(4), None)]);
+    let window = Window { from: 0, to: 10, begins_waiting: false };
+    let record = settle(&record, &members, window, false);
+    assert_eq!((record.run_seconds, record.wait_seconds), (most, most));
+    assert_eq!(record.waits, u32::MAX);
+}
