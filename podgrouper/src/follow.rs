@@ -108,12 +108,17 @@ pub(crate) async fn follow<S: Shape>(
     }
 }
 
-/// Begins a watch. The bytes of a page are bounded, but for one of a single object.
+/// Makes a client for lists: the bytes of a page are bounded, but for one of a single object.
+pub(crate) fn paged(client: Client) -> Client {
+    bounded(client, BYTES_MAX)
+}
+
+/// Begins a watch, with lists in such pages.
 fn open<S: Shape>(
     client: Client,
     selection: &Selection,
 ) -> BoxStream<'static, Result<watcher::Event<Slim<S>>, watcher::Error>> {
-    let client = bounded(client, BYTES_MAX);
+    let client = paged(client);
     let gvk = &selection.gvk;
     let resource =
         ApiResource::from_gvk(&GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind));

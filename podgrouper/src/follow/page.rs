@@ -11,14 +11,15 @@ use kube::client::{Body, Client};
 /// Bounds the memory of one page, which lies there three times while it is read.
 pub(super) const BYTES_MAX: usize = 16 << 20;
 
-/// So many objects are listed at once, and so many times fewer where they are too large together.
+/// So many objects are listed at once where nobody says how many, and so many times fewer where they are too large together.
 pub(super) const PAGE: u32 = 50;
 pub(super) const SHRINK: u32 = 4;
 
-/// Makes a client whose pages have as many objects as fit in so many bytes, and one at least. Watches go on for ever.
+/// Makes a client whose pages have as many of the objects that were asked for as fit in so many bytes, and one at least. Watches
+/// go on for ever.
 pub(super) fn bounded(client: Client, bytes_max: usize) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let count = Arc::new(AtomicU32::new(PAGE));
+    let count = Arc::new(AtomicU32::new(u32::MAX));
     let service = tower::service_fn(move |request: Request<Body>| {
         let (client, count) = (client.clone(), count.clone());
         async move {
@@ -34,15 +35,17 @@ pub(super) fn bounded(client: Client, bytes_max: usize) -> Client {
     Client::new(service, namespace)
 }
 
-/// Asks for a page of `count` objects, and of fewer until they fit. The next one has more again where these were small.
+/// Asks for a page of `count` objects, or as many as were asked for, and of fewer until they fit. The next one has more again
+/// where these were small.
 async fn page(
     client: &Client,
     head: &Parts,
     count: &AtomicU32,
     bytes_max: usize,
 ) -> Result<Response<Body>, kube::Error> {
+    let asked = limit(&head.uri);
     loop {
-        let now = count.load(Ordering::Relaxed);
+        let now = count.load(Ordering::Relaxed).min(asked);
         let mut head = head.clone();
         head.uri = limited(&head.uri, now).map_err(kube::Error::HttpError)?;
         let answer = client.send(Request::from_parts(head, Body::empty())).await?;
@@ -52,7 +55,7 @@ async fn page(
             Ok(read) => {
                 let bytes = read.to_bytes();
                 if bytes.len() <= bytes_max / SHRINK as usize {
-                    count.store(now.saturating_mul(SHRINK).min(PAGE), Ordering::Relaxed);
+                    count.fetch_max(now.saturating_mul(SHRINK), Ordering::Relaxed);
                 }
                 return Ok(Response::from_parts(head, Body::from(bytes)));
             }
@@ -63,6 +66,13 @@ async fn page(
             Err(error) => return Err(kube::Error::Service(error)),
         }
     }
+}
+
+/// The number of objects that an address asks for.
+fn limit(uri: &Uri) -> u32 {
+    let mut query = uri.query().unwrap_or_default().split('&');
+    let limit = query.find_map(|part| part.strip_prefix("limit="));
+    limit.and_then(|limit| limit.parse().ok()).unwrap_or(PAGE)
 }
 
 /// Gives the address with another limit.
@@ -110,6 +120,9 @@ mod tests {
             ("/1?limit=50", vec![4]),
             ("/1?limit=50", vec![16]),
             ("/1?limit=50", vec![50]),
+            ("/1?limit=90", vec![64]),
+            ("/1?limit=7", vec![7]),
+            ("/1?limit=90", vec![64]),
             ("/200?limit=50&watch=true", vec![50]),
         ] {
             let request = Request::get(path).body(Vec::new()).expect("a request");
