@@ -165,6 +165,15 @@ impl Shape for EvictionShape {
     );
 }
 
+/// The part of a record that is read again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RecordShape;
+
+impl Shape for RecordShape {
+    const KEPT: &'static Kept =
+        &Kept::Fields(&[("metadata", METADATA), ("spec", Kept::Whole)], &Kept::Nothing);
+}
+
 const POD_GROUP_STATUS: Kept = Kept::Fields(&[("resourcesStatus", Kept::Whole)], &Kept::Nothing);
 
 impl Shape for PodGroupShape {

@@ -5,17 +5,22 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use kai_api::daily_record::{DailyRecord, DailyRecordSpec, OTHERS, WorkloadRecord};
 use kai_api::names::label;
+use kai_daemon::chance;
 use kube::ResourceExt as _;
-use kube::api::{Api, Patch, PatchParams, PostParams};
 use serde_json::{Map, Value, json};
 
 use super::day::Day;
+use super::objects::Objects;
 use super::sums::add_others;
 
 /// A workload that is new goes to another object where one has more bytes than this, or so many workloads: each of them may
 /// grow by some 8 KiB.
 pub(super) const RECORD_BYTES_MAX: usize = 256 * 1024;
-const RECORD_ROWS_MAX: usize = 128;
+pub(super) const RECORD_ROWS_MAX: usize = 128;
+/// Objects of a day beyond so many bytes have only those of their rows in memory that somebody asked for, and of the others
+/// where they are. An object beyond so many objects is passed over.
+pub(super) const BOOK_BYTES_MAX: usize = 16 << 20;
+const PARTS_MAX: usize = 2_048;
 /// Bytes that the API server notes of the fields of one workload.
 const FIELDS_BYTES: usize = 320;
 /// So many workloads of a day have a record of their own. Beyond it those that are gone are summed up.
@@ -61,6 +66,8 @@ struct Part {
     resource_version: String,
     bytes: usize,
     count: usize,
+    /// True if its rows may be known whole though nobody asked for them.
+    may_be_whole: bool,
 }
 
 #[derive(Debug)]
@@ -96,19 +103,25 @@ fn is_open(record: &WorkloadRecord) -> bool {
     record.outcome.is_open()
 }
 
+/// The bytes of a row on the API server.
+pub(super) fn row_bytes(record: &WorkloadRecord) -> usize {
+    json!(record).to_string().len() + FIELDS_BYTES
+}
+
 /// The bytes of an object on the API server.
 fn bytes_of(spec: &DailyRecordSpec) -> usize {
     json!(spec).to_string().len() + FIELDS_BYTES * spec.workloads.len()
 }
 
 impl Part {
-    fn of(object: &DailyRecord) -> Self {
+    fn of(object: &DailyRecord, may_be_whole: bool) -> Self {
         Self {
             name: object.name_any(),
             uid: object.uid().unwrap_or_default(),
             resource_version: object.resource_version().unwrap_or_default(),
             bytes: bytes_of(&object.spec),
             count: object.spec.workloads.len(),
+            may_be_whole,
         }
     }
 
@@ -121,13 +134,23 @@ impl Part {
 }
 
 impl Book {
-    /// Takes an object in.
-    pub(super) fn enter(&mut self, object: DailyRecord) {
+    /// Takes an object in; false where the day has too many.
+    pub(super) fn enter(&mut self, object: DailyRecord) -> bool {
         let part = self.parts.len();
-        self.parts.push(Part::of(&object));
+        if part >= PARTS_MAX {
+            return false;
+        }
+        let may_be_whole = self.has_room();
+        self.parts.push(Part::of(&object, may_be_whole));
         for (uid, record) in object.spec.workloads {
             self.put(uid, Row { part, record, is_asked: false });
         }
+        true
+    }
+
+    /// Tells whether the rows of one more object may be known whole.
+    fn has_room(&self) -> bool {
+        self.parts.iter().map(|part| part.bytes).sum::<usize>() < BOOK_BYTES_MAX
     }
 
     /// Keeps a row: whole while it may change, else where it is. The sum of others is looked up when it is written.
@@ -135,7 +158,8 @@ impl Book {
         if uid == OTHERS {
             return;
         }
-        if is_open(&row.record) || row.is_asked {
+        let may_be_whole = self.parts[row.part].may_be_whole;
+        if row.is_asked || (may_be_whole && is_open(&row.record)) {
             self.ended.remove(&hash(&uid));
             self.rows.insert(uid, row);
         } else {
@@ -158,10 +182,11 @@ impl Book {
         Some((part, &self.parts[part].name, &self.parts[part].resource_version))
     }
 
-    /// Takes in all workloads of an object that was read again for one of them.
-    pub(super) fn load(&mut self, part: usize, object: DailyRecord) {
+    /// Takes in the workloads of an object that was read again for one of them: all of them where there is room.
+    pub(super) fn load(&mut self, part: usize, object: DailyRecord, asked: &str) {
+        let may_be_whole = self.parts[part].may_be_whole;
         for (uid, record) in object.spec.workloads {
-            if uid != OTHERS && !self.rows.contains_key(&uid) {
+            if (may_be_whole || uid == asked) && uid != OTHERS && !self.rows.contains_key(&uid) {
                 self.ended.remove(&hash(&uid));
                 self.rows.insert(uid, Row { part, record, is_asked: false });
             }
@@ -225,7 +250,7 @@ impl Book {
                 if next == filled.len() {
                     filled.push((0, 0));
                 }
-                filled[next].0 += json!(record).to_string().len() + FIELDS_BYTES;
+                filled[next].0 += row_bytes(&record);
                 filled[next].1 += 1;
                 next
             };
@@ -234,18 +259,20 @@ impl Book {
         by_part
     }
 
-    /// Writes records: a patch for each object that has some of them or has room, and new objects for the others.
+    /// Writes records: a patch for each object that has some of them or has room, and new objects for the others. `is_taken`
+    /// says that somebody else took a name.
     pub(super) async fn write(
         &mut self,
-        day: Day,
         records: BTreeMap<String, WorkloadRecord>,
-        api: &Api<DailyRecord>,
+        objects: &Objects,
+        is_taken: bool,
     ) -> Result<(), Refusal> {
         for (part, rows) in self.spread(records) {
             if part < self.parts.len() {
-                self.patch(part, rows, api).await?;
+                self.patch(part, rows, objects).await?;
             } else {
-                self.begin(day, rows, api).await?;
+                let name = self.free_name(objects.day(), is_taken);
+                self.begin(&name, rows, objects).await?;
             }
         }
         Ok(())
@@ -256,7 +283,7 @@ impl Book {
         &mut self,
         at: usize,
         rows: BTreeMap<String, WorkloadRecord>,
-        api: &Api<DailyRecord>,
+        objects: &Objects,
     ) -> Result<(), Refusal> {
         let others =
             self.rows.iter().filter(|(uid, row)| row.part == at && !rows.contains_key(*uid));
@@ -265,7 +292,7 @@ impl Book {
             (uid.clone(), change(self.rows.get(uid).map(|row| &row.record), record))
         });
         let change: Map<String, Value> = change.collect();
-        self.send(at, is_open, change, api).await?;
+        self.send(at, is_open, change, objects).await?;
         for (uid, record) in rows {
             self.put(uid, Row { part: at, record, is_asked: true });
         }
@@ -278,7 +305,7 @@ impl Book {
         at: usize,
         is_open: bool,
         workloads: Map<String, Value>,
-        api: &Api<DailyRecord>,
+        objects: &Objects,
     ) -> Result<(), Refusal> {
         let part = &mut self.parts[at];
         let body = json!({
@@ -289,30 +316,29 @@ impl Book {
             },
             "spec": {"workloads": workloads},
         });
-        let written = api.patch(&part.name, &PatchParams::default(), &Patch::Merge(&body)).await?;
-        part.follow(&written);
+        let written = objects.patch(&part.name, &body).await?;
+        part.follow(&written.ok_or(Refusal::Conflict)?);
         Ok(())
     }
 
     /// Begins another object.
     async fn begin(
         &mut self,
-        day: Day,
+        name: &str,
         rows: BTreeMap<String, WorkloadRecord>,
-        api: &Api<DailyRecord>,
+        objects: &Objects,
     ) -> Result<(), Refusal> {
         let part = self.parts.len();
-        let mut object = DailyRecord::new(
-            &self.free_name(day),
-            DailyRecordSpec { day: day.to_string(), workloads: rows.clone() },
-        );
+        let day = objects.day();
+        let spec = DailyRecordSpec { day: day.to_string(), workloads: rows.clone() };
+        let mut object = DailyRecord::new(name, spec);
         let labels = object.metadata.labels.get_or_insert_default();
         labels.insert(label::DAY.to_owned(), day.to_string());
         if rows.values().any(is_open) {
             labels.insert(label::OPEN_RECORD.to_owned(), "true".to_owned());
         }
-        let made = api.create(&PostParams::default(), &object).await?;
-        let mut part_made = Part::of(&object);
+        let made = objects.create(&object).await?;
+        let mut part_made = Part::of(&object, self.has_room());
         part_made.uid = made.uid().unwrap_or_default();
         part_made.follow(&made);
         self.parts.push(part_made);
@@ -322,8 +348,12 @@ impl Book {
         Ok(())
     }
 
-    /// A name that no object of the day has. Somebody may have deleted one before the last.
-    fn free_name(&self, day: Day) -> String {
+    /// A name that no object of the day has. Somebody may have deleted one before the last, or have taken some for others, and
+    /// goes on with those that can be foreseen.
+    fn free_name(&self, day: Day, is_taken: bool) -> String {
+        if is_taken {
+            return format!("{day}-{}", chance::uuid());
+        }
         let name = |at: usize| if at == 0 { day.to_string() } else { format!("{day}-{}", at + 1) };
         let is_free = |name: &String| self.parts.iter().all(|part| part.name != *name);
         let count = self.parts.len();
@@ -350,16 +380,16 @@ impl Book {
     /// Sums up workloads that are gone, until the day has few enough or there are none.
     pub(super) async fn fold(
         &mut self,
-        api: &Api<DailyRecord>,
+        objects: &Objects,
         is_there: impl Fn(&str) -> bool,
     ) -> Result<(), Refusal> {
         while let Some(choice) = self.choice() {
             let part = &self.parts[choice.part];
-            let object = api.get_opt(&part.name).await?.ok_or(Refusal::Conflict)?;
+            let object = objects.get(&part.name).await?.ok_or(Refusal::Conflict)?;
             if object.resource_version().unwrap_or_default() != part.resource_version {
                 return Err(Refusal::Conflict);
             }
-            self.fold_part(choice, object, api, &is_there).await?;
+            self.fold_part(choice, object, objects, &is_there).await?;
         }
         Ok(())
     }
@@ -368,7 +398,7 @@ impl Book {
         &mut self,
         choice: Choice,
         mut object: DailyRecord,
-        api: &Api<DailyRecord>,
+        objects: &Objects,
         is_there: &impl Fn(&str) -> bool,
     ) -> Result<(), Refusal> {
         let before = object.spec.workloads.remove(OTHERS);
@@ -394,7 +424,7 @@ impl Book {
             gone.into_keys().map(|uid| (uid, Value::Null)).collect();
         workloads.insert(OTHERS.to_owned(), change(before.as_ref(), &sum));
         let is_open = self.rows.values().any(|row| row.part == choice.part && is_open(&row.record));
-        self.send(choice.part, is_open, workloads, api).await
+        self.send(choice.part, is_open, workloads, objects).await
     }
 }
 

@@ -1,21 +1,24 @@
 //! The records that are written, as the API server has them: read once for each day, guarded by their versions.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use kai_api::daily_record::{DailyRecord, WorkloadRecord};
 use kai_api::names::label;
 use kai_daemon::process::causes;
-use kube::api::{Api, DeleteParams, ListParams, ObjectMeta, Preconditions};
-use kube::{Client, ResourceExt as _};
+use kube::Client;
+use kube::api::{Api, DeleteParams, Preconditions};
+use kube::core::Status;
 
-use super::book::{Book, Refusal};
+use super::book::{BOOK_BYTES_MAX, Book, Refusal, row_bytes};
 use super::day::Day;
+use super::objects::{Objects, Pages, read};
 use super::who::WorkId;
+use crate::follow::paged;
+use crate::object::Object;
 
-/// Objects asked for at once, of a megabyte each at most, and of their metadata.
-const PAGE: u32 = 10;
-const METADATA_PAGE: u32 = 500;
+/// Namespaces that are remembered as those of which an object was passed over.
+const TOLD_MAX: usize = 1_000;
 
 /// A namespace and a day.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,20 +30,29 @@ pub(super) struct Place {
 /// All records that are needed now.
 pub(super) struct Books {
     client: Client,
+    /// The same for lists, with pages of bounded bytes.
+    lists: Client,
     known: HashMap<Place, Book>,
     /// Days of which a namespace has records that were not read.
     unread: BTreeSet<Place>,
     /// Workloads that were open on days before that of the first look, each with the last of these.
     open_before: BTreeMap<WorkId, Place>,
+    /// Places where a write met one of somebody else, who may have taken names of objects, too.
+    taken: HashSet<Place>,
+    /// Namespaces of which it was told that an object is passed over.
+    told: HashSet<Box<str>>,
 }
 
 impl Books {
     pub(super) fn new(client: Client) -> Self {
         Self {
+            lists: paged(client.clone()),
             client,
             known: HashMap::new(),
             unread: BTreeSet::new(),
             open_before: BTreeMap::new(),
+            taken: HashSet::new(),
+            told: HashSet::new(),
         }
     }
 
@@ -52,80 +64,95 @@ impl Books {
         self.open_before.clear();
         let mut open_days = BTreeSet::new();
         for standing in self.sweep(oldest).await? {
-            if standing.is_open && standing.place.day != today {
+            if standing.is_open && standing.place.day < today {
                 open_days.insert(standing.place.day);
             }
             self.unread.insert(standing.place);
         }
-        let all: Api<DailyRecord> = Api::all(self.client.clone());
-        pages(&all, &selector(today), |object| self.enter(object)).await?;
+        let mut pages = Pages::of(&self.lists, None, &selector(today));
+        while let Some(page) = pages.next_page().await? {
+            for object in page {
+                let place = Place { namespace: object.namespace().into(), day: today };
+                if !enter(self.known.entry(place).or_default(), &object, today) {
+                    self.pass_over(&object);
+                }
+            }
+        }
         self.unread.retain(|place| place.day != today);
-        for day in open_days.into_iter().rev() {
+        self.find_open(today, open_days).await
+    }
+
+    /// Finds the workloads that were open on days before today, unless today has them: of each namespace as many as have so many
+    /// bytes together.
+    async fn find_open(&mut self, today: Day, days: BTreeSet<Day>) -> Result<(), kube::Error> {
+        let mut bytes: HashMap<Arc<str>, usize> = HashMap::new();
+        for day in days.into_iter().rev() {
             let open = format!("{},{}=true", selector(day), label::OPEN_RECORD);
-            let mut found = BTreeSet::new();
-            pages(&all, &open, |object| {
-                let namespace: Arc<str> = object.namespace().unwrap_or_default().into();
-                let rows = object.spec.workloads.into_iter();
-                let open = rows.filter(|(_, record)| record.outcome.is_open());
-                found.extend(
-                    open.map(|(uid, _)| WorkId { namespace: namespace.clone(), uid: uid.into() }),
-                );
-            })
-            .await?;
-            for work in found {
-                let place = |day| Place { namespace: work.namespace.clone(), day };
-                let later = self.known.get(&place(today));
-                if !later.is_some_and(|book| book.has(&work.uid)) {
-                    let place = place(day);
-                    self.open_before.entry(work).or_insert(place);
+            let mut pages = Pages::of(&self.lists, None, &open);
+            while let Some(page) = pages.next_page().await? {
+                for object in page {
+                    let Some(record) = read(&object, day) else {
+                        self.pass_over(&object);
+                        continue;
+                    };
+                    let place = Place { namespace: object.namespace().into(), day };
+                    let bytes = bytes.entry(place.namespace.clone()).or_default();
+                    self.enter_open(record, &place, today, bytes);
                 }
             }
         }
         Ok(())
     }
 
-    /// Lists the records by their metadata, and deletes those that are older than `oldest`.
-    async fn sweep(&self, oldest: Day) -> Result<Vec<Standing>, kube::Error> {
-        let all: Api<DailyRecord> = Api::all(self.client.clone());
-        let mut params = ListParams::default().limit(METADATA_PAGE);
-        let mut standing = Vec::new();
-        loop {
-            let list = all.list_metadata(&params).await?;
-            for object in list.items {
-                let (Some(day), Some(namespace)) = (
-                    object.labels().get(label::DAY).and_then(|day| Day::parse(day)),
-                    object.namespace(),
-                ) else {
-                    continue;
-                };
-                if day < oldest {
-                    self.delete(&namespace, &object.metadata).await;
-                    continue;
-                }
-                let place = Place { namespace: namespace.into(), day };
-                let is_open = object.labels().contains_key(label::OPEN_RECORD);
-                standing.push(Standing { place, is_open });
+    /// Takes in the open workloads of a day before today. Later days were looked at first.
+    fn enter_open(&mut self, record: DailyRecord, place: &Place, today: Day, bytes: &mut usize) {
+        let later = self.known.get(&Place { namespace: place.namespace.clone(), day: today });
+        for (uid, row) in record.spec.workloads {
+            let is_later = later.is_some_and(|book| book.has(&uid));
+            let work = WorkId { namespace: place.namespace.clone(), uid: uid.into() };
+            if !row.outcome.is_open() || is_later || self.open_before.contains_key(&work) {
+                continue;
             }
-            match list.metadata.continue_.filter(|next| !next.is_empty()) {
-                Some(next) => params = params.continue_token(&next),
-                None => return Ok(standing),
+            *bytes += row_bytes(&row);
+            if *bytes <= BOOK_BYTES_MAX {
+                self.open_before.insert(work, place.clone());
             }
         }
+    }
+
+    /// Lists the records by their metadata, and deletes those that are older than `oldest`.
+    async fn sweep(&self, oldest: Day) -> Result<Vec<Standing>, kube::Error> {
+        let mut pages = Pages::of_metadata(&self.lists);
+        let mut standing = Vec::new();
+        while let Some(page) = pages.next_page().await? {
+            for object in page {
+                let Some(day) = object.label(label::DAY).and_then(Day::parse) else { continue };
+                if day < oldest {
+                    self.delete(&object).await;
+                    continue;
+                }
+                let place = Place { namespace: object.namespace().into(), day };
+                let is_open = object.label(label::OPEN_RECORD).is_some();
+                standing.push(Standing { place, is_open });
+            }
+        }
+        Ok(standing)
     }
 
     /// Deletes records that are older than `oldest`.
     pub(super) async fn expire(&mut self, oldest: Day) -> Result<(), kube::Error> {
         self.known.retain(|place, _| place.day >= oldest);
         self.unread.retain(|place| place.day >= oldest);
+        self.taken.retain(|place| place.day >= oldest);
         self.sweep(oldest).await.map(drop)
     }
 
-    async fn delete(&self, namespace: &str, meta: &ObjectMeta) {
-        let api = self.api(namespace);
-        let name = meta.name.as_deref().unwrap_or_default();
+    async fn delete(&self, object: &Object) {
+        let (namespace, name) = (object.namespace(), object.name());
+        let api: Api<DailyRecord> = Api::namespaced(self.client.clone(), namespace);
         let preconditions = Preconditions {
-            uid: meta.uid.clone(),
-            resource_version: meta.resource_version.clone(),
+            uid: Some(object.uid().to_owned()),
+            resource_version: Some(object.resource_version().to_owned()),
         };
         let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
         match api.delete(name, &params).await {
@@ -142,14 +169,23 @@ impl Books {
         }
     }
 
-    fn enter(&mut self, object: DailyRecord) {
-        let Some(day) = Day::parse(&object.spec.day) else { return };
-        let place = Place { namespace: object.namespace().unwrap_or_default().into(), day };
-        self.known.entry(place).or_default().enter(object);
+    /// Tells once for a namespace that an object of it is passed over.
+    fn pass_over(&mut self, object: &Object) {
+        if self.told.len() >= TOLD_MAX {
+            self.told.clear();
+        }
+        let namespace = object.namespace();
+        if self.told.insert(namespace.into()) {
+            tracing::warn!(
+                namespace,
+                name = object.name(),
+                "passing over a DailyRecord that is not as the podgrouper writes them"
+            );
+        }
     }
 
-    fn api(&self, namespace: &str) -> Api<DailyRecord> {
-        Api::namespaced(self.client.clone(), namespace)
+    fn objects(&self, place: &Place) -> Objects {
+        Objects::of(&self.client, place)
     }
 
     /// Reads the records of a place, unless they are known or there are none.
@@ -158,8 +194,14 @@ impl Books {
             return Ok(());
         }
         let mut book = Book::default();
-        let api = self.api(&place.namespace);
-        pages(&api, &selector(place.day), |object| book.enter(object)).await?;
+        let mut pages = Pages::of(&self.lists, Some(&place.namespace), &selector(place.day));
+        while let Some(page) = pages.next_page().await? {
+            for object in page {
+                if !enter(&mut book, &object, place.day) {
+                    self.pass_over(&object);
+                }
+            }
+        }
         self.known.insert(place.clone(), book);
         self.unread.remove(place);
         Ok(())
@@ -172,21 +214,30 @@ impl Books {
         uid: &str,
     ) -> Result<Option<&WorkloadRecord>, kube::Error> {
         self.read(place).await?;
-        let api = self.api(&place.namespace);
-        let Some(book) = self.known.get_mut(place) else { return Ok(None) };
-        if let Some((part, name, version)) = book.place_of(uid) {
-            match api.get_opt(name).await? {
-                Some(object) if object.resource_version().as_deref() == Some(version) => {
-                    book.load(part, object);
-                }
-                // Somebody else wrote it.
-                Some(_) | None => {
-                    self.forget(place);
-                    return Box::pin(self.record(place, uid)).await;
-                }
+        if !self.load(place, uid).await? {
+            // Somebody else wrote it.
+            self.forget(place);
+            self.read(place).await?;
+            if !self.load(place, uid).await? {
+                let status = Status::failure("a record changes while it is read", "Conflict");
+                return Err(kube::Error::Api(status.with_code(409).boxed()));
             }
         }
         Ok(self.known.get_mut(place).and_then(|book| book.record(uid)))
+    }
+
+    /// Reads the object of a workload again where no more than that is known of it; false where it is another by now.
+    async fn load(&mut self, place: &Place, uid: &str) -> Result<bool, kube::Error> {
+        let objects = self.objects(place);
+        let Some(book) = self.known.get_mut(place) else { return Ok(true) };
+        let Some((part, name, version)) = book.place_of(uid) else { return Ok(true) };
+        match objects.get(name).await? {
+            Some(object) if object.metadata.resource_version.as_deref() == Some(version) => {
+                book.load(part, object, uid);
+                Ok(true)
+            }
+            Some(_) | None => Ok(false),
+        }
     }
 
     /// Workloads that had not ended when their last record was written, with its place.
@@ -241,8 +292,14 @@ impl Books {
         place: &Place,
         records: BTreeMap<String, WorkloadRecord>,
     ) -> Result<(), Refusal> {
-        let api = self.api(&place.namespace);
-        self.known.entry(place.clone()).or_default().write(place.day, records, &api).await
+        let objects = self.objects(place);
+        let is_taken = self.taken.contains(place);
+        let book = self.known.entry(place.clone()).or_default();
+        let written = book.write(records, &objects, is_taken).await;
+        if matches!(written, Err(Refusal::Conflict)) {
+            self.taken.insert(place.clone());
+        }
+        written
     }
 
     /// Sums up workloads that are gone where a day has very many.
@@ -251,27 +308,15 @@ impl Books {
         place: &Place,
         is_there: impl Fn(&str) -> bool,
     ) -> Result<(), Refusal> {
-        let api = self.api(&place.namespace);
+        let objects = self.objects(place);
         let Some(book) = self.known.get_mut(place) else { return Ok(()) };
-        book.fold(&api, is_there).await
+        book.fold(&objects, is_there).await
     }
 }
 
-/// Reads the objects of a selector, some at a time.
-async fn pages(
-    api: &Api<DailyRecord>,
-    selector: &str,
-    mut take: impl FnMut(DailyRecord),
-) -> Result<(), kube::Error> {
-    let mut params = ListParams::default().labels(selector).limit(PAGE);
-    loop {
-        let list = api.list(&params).await?;
-        list.items.into_iter().for_each(&mut take);
-        match list.metadata.continue_.filter(|next| !next.is_empty()) {
-            Some(next) => params = params.continue_token(&next),
-            None => return Ok(()),
-        }
-    }
+/// Takes an object of a day in; false where it is none of the podgrouper's.
+fn enter(book: &mut Book, object: &Object, day: Day) -> bool {
+    read(object, day).is_some_and(|record| book.enter(record))
 }
 
 /// A record that there is.

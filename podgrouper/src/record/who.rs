@@ -16,7 +16,7 @@ pub(crate) struct WorkId {
 }
 
 /// So long can a UID and a name in the API be.
-const UID_BYTES_MAX: usize = 64;
+pub(super) const UID_BYTES_MAX: usize = 64;
 pub(super) const NAME_BYTES_MAX: usize = 253;
 /// So long is an identity at most, with four names, a UID and their keys.
 const OWNER_BYTES_MAX: usize = 2 << 10;

@@ -11,10 +11,10 @@ use kai_api::daily_record::{
 };
 use kai_api::names::label;
 use kube::Client;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Books, Day, Place};
-use crate::record::book::change;
+use crate::record::book::{Book, Refusal, change};
 use crate::record::settle::time;
 use crate::record::who::WorkId;
 
@@ -50,6 +50,15 @@ impl Server {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().expect("nobody panics with it")
+    }
+
+    /// Puts an object there that somebody else wrote.
+    fn put(&self, place: &Place, name: &str, labels: &Value, spec: &Value) {
+        let folder = "/apis/kai.scheduler/v1alpha1/namespaces";
+        let path = format!("{folder}/{}/dailyrecords/{name}", place.namespace);
+        let metadata = json!({"namespace": &*place.namespace, "name": name, "uid": name,
+            "resourceVersion": "0", "labels": labels});
+        self.kept().objects.insert(path, json!({"metadata": metadata, "spec": spec}));
     }
 
     /// All rows of a namespace and day.
@@ -320,6 +329,110 @@ async fn records_past_their_time_go_and_no_others() {
     assert_eq!(left(), [1, 2, 3]);
     books.expire(place(2).day).await.expect("the server answers");
     assert_eq!(left(), [2, 3]);
+}
+
+/// Whoever may write records in a namespace writes any. What the podgrouper cannot have written is no error of others.
+#[tokio::test]
+async fn what_somebody_else_wrote_is_passed_over() {
+    let server = Server::default();
+    let here = place(0);
+    let own = [("own".to_owned(), ended(1))];
+    assert!(Books::new(server.client()).write(&here, own.into()).await.is_ok());
+    let row = |key: &str, value: Value| {
+        let open = WorkloadRecord { outcome: Outcome::Running, ..WorkloadRecord::default() };
+        let mut row = json!(open);
+        row[key] = value;
+        row
+    };
+    let bad_time = row("created", json!("2026-01-01T00:00:00+99:99"));
+    let too_large = row("waits", json!(1_u64 << 32));
+    let plain = row("name", json!("w"));
+    let many: Map<String, Value> =
+        (0..129).map(|number| (number.to_string(), plain.clone())).collect();
+    let labels = json!({(label::DAY): here.day.to_string()});
+    for (name, day, workloads) in [
+        ("time", 0, json!({"u": bad_time})),
+        ("number", 0, json!({"u": too_large})),
+        ("day", 1, json!({"u": plain})),
+        ("row", 0, json!({"u": row("name", json!("w".repeat(60_000)))})),
+        ("uid", 0, json!({("u".repeat(65)): plain})),
+        ("rows", 0, Value::Object(many)),
+    ] {
+        let there = Place { namespace: "m".into(), day: here.day };
+        let spec = json!({"day": place(day).day.to_string(), "workloads": workloads});
+        server.put(&there, name, &labels, &spec);
+    }
+    let mut books = Books::new(server.client());
+    books.open(here.day, here.day).await.expect("none of them is an error");
+    assert_eq!(books.open_workloads(), BTreeMap::new());
+    assert!(books.record(&here, "own").await.expect("the server answers").is_some());
+    // Nor is one of its own that was edited since it was read.
+    books.gone(&here, "own");
+    let spec = json!({"day": here.day.to_string(), "workloads": {"own": too_large}});
+    server.put(&here, &here.day.to_string(), &labels, &spec);
+    assert!(books.record(&here, "own").await.expect("the server answers").is_none());
+}
+
+/// The next object may have a name that somebody else's has, of that day or not.
+#[tokio::test]
+async fn a_name_that_somebody_took_is_tried_once() {
+    let here = place(0);
+    for labels in [json!({(label::DAY): here.day.to_string()}), json!({})] {
+        let server = Server::default();
+        server.put(&here, &here.day.to_string(), &labels, &json!({"day": "1970-01-02"}));
+        let mut books = Books::new(server.client());
+        books.open(here.day, here.day).await.expect("the server answers");
+        let rows = || BTreeMap::from([("u".to_owned(), ended(1))]);
+        assert!(matches!(books.write(&here, rows()).await, Err(Refusal::Conflict)));
+        books.forget(&here);
+        assert!(books.record(&here, "u").await.expect("the server answers").is_none());
+        assert!(books.write(&here, rows()).await.is_ok());
+        assert_eq!(server.rows(&here).len(), 1);
+    }
+}
+
+/// Whoever edits a record again and again has nobody else wait for it.
+#[tokio::test]
+async fn a_record_that_changes_while_it_is_read_is_left_for_later() {
+    let server = Router::new().fallback(async move |uri: Uri| {
+        let object = |version: &str| {
+            let labels = json!({(label::DAY): "1970-01-01"});
+            let metadata = json!({"namespace": "n", "name": "r", "resourceVersion": version,
+                "labels": labels});
+            let spec = json!({"day": "1970-01-01", "workloads": {"u": ended(1)}});
+            json!({"metadata": metadata, "spec": spec})
+        };
+        let list = json!({"metadata": {}, "items": [object("1")]});
+        Json(if uri.path().ends_with("/r") { object("2") } else { list })
+    });
+    let mut books = Books::new(Client::new(server, "default"));
+    let here = place(0);
+    books.open(here.day, here.day).await.expect("the server answers");
+    assert!(books.record(&here, "u").await.is_err());
+}
+
+/// Whoever may write records makes any number of them that are open.
+#[test]
+fn of_a_very_large_day_it_is_known_where_its_rows_are() {
+    let row = WorkloadRecord { name: "w".repeat(40_000), ..WorkloadRecord::default() };
+    let object = |part: usize| {
+        let rows = (0..100).map(|number| (format!("{part}-{number}"), row.clone()));
+        let spec = DailyRecordSpec { day: Day::of(0).to_string(), workloads: rows.collect() };
+        DailyRecord::new("r", spec)
+    };
+    let mut book = Book::default();
+    for part in 0..8 {
+        assert!(book.enter(object(part)));
+    }
+    // The first four have less than 16 MiB, so that the fifth is whole, too.
+    assert_eq!(book.open().count(), 500);
+    assert!(book.has("7-1") && book.record("7-1").is_none());
+    let (part, _, _) = book.place_of("7-1").expect("it is known");
+    book.load(part, object(7), "7-1");
+    assert!(book.record("7-1").is_some() && book.record("7-2").is_none());
+    let empty = || DailyRecord::new("r", DailyRecordSpec::default());
+    assert!((8..2_048).all(|_| book.enter(empty())));
+    assert!(!book.enter(empty()));
 }
 
 #[test]
