@@ -365,6 +365,8 @@ impl Keeper {
             let place = Place { namespace: id.namespace.clone(), day };
             if let Some(record) = self.books.record(&place, &id.uid).await? {
                 let through = record.through.as_ref().map_or(first, |time| time.0.as_second());
+                // Whoever may edit records says there any time: it would be settled day by day since then.
+                let through = through.clamp(day.start(), day.end());
                 let lost = lost(record, &heap.members, to.max(through), through);
                 return Ok(Work { last: record.clone(), through, lost });
             }

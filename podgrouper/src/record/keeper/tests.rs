@@ -199,3 +199,27 @@ async fn what_was_held_yesterday_and_is_gone_is_counted_until_now() {
     let passed = u64::try_from(now() - LAG_SECONDS - today.start()).expect("it is past");
     assert!(!is_open && counted <= 2 * passed && counted + 20 > 2 * passed, "{counted} {passed}");
 }
+
+/// A record says up to when it counts, and whoever may edit it any time: each day since then would be settled.
+#[tokio::test]
+async fn a_record_counts_to_a_moment_of_its_day() {
+    let day = Day::of(10 * DAY_SECONDS);
+    let place = Place { namespace: "n".into(), day };
+    for (through, expect) in [(-30_000_000_000, day.start()), (200_000_000_000, day.end())] {
+        let server = Server::default();
+        let record = WorkloadRecord {
+            outcome: Outcome::Running,
+            through: Some(time(through)),
+            ..WorkloadRecord::default()
+        };
+        let mut books = Books::new(server.client());
+        assert!(books.write(&place, [("g".to_owned(), record)].into()).await.is_ok());
+        let heard = Arc::new(Heard::default());
+        let work = tell_share(&heard);
+        let mut keeper = keeper(heard);
+        keeper.books = Books::new(server.client());
+        keeper.books.open(day, keeper.oldest()).await.expect("the server answers");
+        let plan = keeper.plan(&work, day.start() + 100, None).await.expect("the server answers");
+        assert_eq!(plan.map(|plan| plan.window.from), Some(expect));
+    }
+}
