@@ -125,12 +125,22 @@ impl Judge {
         let before = self.observed.findings.len();
         self.show(now);
         let at = self.moment(now);
-        let mut wrong = self.take(write, at);
+        let mut wrong = self.settled(now);
+        wrong.extend(self.take(write, at));
         wrong.extend(self.gangs.pass(&self.groups, &self.queues, at));
         wrong.extend(self.accounts.pass(at));
         wrong.extend(self.verdicts.pass(at));
         let found = self.observed.findings[before..].iter().chain(&wrong);
         self.findings.extend(found.map(|text| format!("at {millis} ms: {text}")));
+    }
+
+    /// Says what was wrong about plans that are told whole by now. Nothing has changed since the write before this one: whoever
+    /// asked later, hours after it where nothing was written, would ask for numbers that are kept no more.
+    fn settled(&mut self, now: Instant) -> Vec<String> {
+        let mut wrong = self.queues.settled(now);
+        let known = Known { groups: &self.groups, gangs: &self.gangs, queues: &self.queues };
+        wrong.extend(self.victims.settled(known, now));
+        wrong
     }
 
     /// Takes in what was written, and says what is wrong about it.

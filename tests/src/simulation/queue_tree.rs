@@ -143,16 +143,9 @@ impl QueueTree {
         }
     }
 
-    /// Takes a pod in; says which limits and quotas were passed for longer than a plan takes to be told. What is leaving is no
-    /// longer its queue's, though still its node's.
-    pub(super) fn pod(&mut self, shown: &Shown<'_>, groups: &Groups, at: Moment) -> Vec<String> {
-        let mut found = self.settled(at.now);
-        found.extend(self.placed(shown, groups, at));
-        found
-    }
-
-    /// Takes a pod in; says what is wrong about the queue for which it has got its place.
-    fn placed(&mut self, shown: &Shown<'_>, groups: &Groups, at: Moment) -> Option<String> {
+    /// Takes a pod in; says what is wrong about the queue for which it has got its place. What is leaving is no longer its queue's,
+    /// though still its node's.
+    pub(super) fn pod(&mut self, shown: &Shown<'_>, groups: &Groups, at: Moment) -> Option<String> {
         let holds = shown.life == Life::Holds;
         if !holds && shown.life != Life::Waits {
             if self.pods.remove(&shown.uid).is_some() {
@@ -184,8 +177,9 @@ impl QueueTree {
         self.missing(shown, at)
     }
 
-    /// Says which limits and quotas were passed by plans that are told whole by now, all the time since.
-    fn settled(&mut self, now: Instant) -> Vec<String> {
+    /// Says which limits and quotas were passed by plans that are told whole by now, all the time since. It is asked before
+    /// anything that is new is taken in.
+    pub(super) fn settled(&mut self, now: Instant) -> Vec<String> {
         let mut found = Vec::new();
         while self.doubts.front().is_some_and(|doubt| now.duration_since(doubt.told) > TOLD_WITHIN)
         {

@@ -83,13 +83,6 @@ impl Victims {
 
     /// Takes a pod in; says what is wrong about its eviction where it was told of it just now.
     pub(super) fn pod(&mut self, shown: &Shown<'_>, known: Known<'_>, at: Moment) -> Vec<String> {
-        let mut found = self.settled(known, at.now);
-        found.extend(self.told_now(shown, known, at));
-        found
-    }
-
-    /// Says what is wrong about the eviction of a pod that was told of it just now.
-    fn told_now(&mut self, shown: &Shown<'_>, known: Known<'_>, at: Moment) -> Vec<String> {
         if shown.life == Life::Gone {
             self.told.remove(&shown.uid);
             return Vec::new();
@@ -183,8 +176,9 @@ impl Victims {
         (most < own).then(|| format!("{queue} has {most} milli of GPUs of {own} of its own"))
     }
 
-    /// Says which reclaims, of plans that are told whole by now, were for a queue that had its share.
-    fn settled(&mut self, known: Known<'_>, now: Instant) -> Vec<String> {
+    /// Says which reclaims, of plans that are told whole by now, were for a queue that had its share. It is asked before anything
+    /// that is new is taken in.
+    pub(super) fn settled(&mut self, known: Known<'_>, now: Instant) -> Vec<String> {
         let mut found = Vec::new();
         while self.doubts.front().is_some_and(|doubt| now.duration_since(doubt.told) > AT_ONCE) {
             let Some(doubt) = self.doubts.pop_front() else { break };

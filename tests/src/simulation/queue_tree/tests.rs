@@ -46,7 +46,9 @@ impl Tree {
     fn tell(&mut self, pod: &Pod, change: Change) -> Vec<String> {
         let since = self.now.checked_sub(Duration::from_mins(1)).unwrap_or(self.now);
         let at = Moment { now: self.now, since, calm: None };
-        self.queues.pod(&Shown::of(pod, change), &self.groups, at)
+        let mut found = self.queues.settled(self.now);
+        found.extend(self.queues.pod(&Shown::of(pod, change), &self.groups, at));
+        found
     }
 
     fn wait(&mut self, seconds: u64) {

@@ -65,6 +65,9 @@ fn check_among(others: &[(Pod, u64)], pods: &[(u32, u64)], told: &str, expect: &
         let since = now.checked_sub(Duration::from_secs(10)).unwrap_or(now);
         let at = Moment { now, since, calm: Some(start) };
         let shown = Shown::of(pod, Change::Modified);
+        found.extend(
+            victims.settled(Known { groups: &groups, gangs: &gangs, queues: &queues }, now),
+        );
         // Here gangs are begun one pod at a time.
         drop(gangs.pod(&shown, &groups, at));
         found.extend(queues.pod(&shown, &groups, at));
@@ -148,4 +151,12 @@ fn a_queue_with_its_share_reclaims_nothing() {
     check_among(&goes, &reclaimed, RECLAIMED, &[]);
     let is_less = [(pod(10, ""), 1), (pod(10, "Running"), 240)];
     check_among(&is_less, &reclaimed, RECLAIMED, &[]);
+}
+
+/// Nothing may be written for hours after an eviction.
+#[test]
+fn what_a_queue_has_long_after_an_eviction_does_not_count() {
+    let pod = |name: &str, gpus: u32| pod(name, "b-50", gpus, &json!({"phase": "Running"}));
+    let later = [(pod("first", 13), 220), (pod("second", 1), 8000)];
+    check_among(&later, &[(4, 200), (1, 0)], RECLAIMED, &[]);
 }
