@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
     }
 
-    /// What a bind waits for may be in the hands of its user.
+    /// A user may keep what a bind waits for.
     #[tokio::test(start_paused = true)]
     async fn a_bind_that_takes_long_holds_back_nothing_quiet() {
         let mut queue = Queue::default();

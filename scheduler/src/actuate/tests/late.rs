@@ -313,7 +313,7 @@ async fn a_bind_that_waits_for_nothing_but_time_keeps_no_other_from_its_turn() {
     actuator.await.expect("it does not panic");
 }
 
-/// What a bind waits for may be in the hands of its user, as a claim that changes all the time.
+/// A user may change a claim all the time that a bind waits for.
 #[tokio::test(start_paused = true)]
 async fn binds_that_take_long_keep_nobody_from_being_bound_or_told() {
     let write = answering(|asked, body| {
