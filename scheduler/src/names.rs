@@ -283,8 +283,6 @@ pub struct ClaimRow {
     pub uid: Box<str>,
     /// Counts the pods with a node that name it.
     pub holders: u32,
-    /// Counts the pods that name it and have not ended.
-    pub users: u32,
     /// Counts the pods whose status says that it was made for their extended resources.
     pub extended_for: u32,
     /// Its requests, in order.

@@ -43,8 +43,8 @@ pub struct Claim {
     pub queue: Option<QueueId>,
     /// Number of consumers that `status.reservedFor` names.
     pub consumers: u32,
-    /// True if it is being deleted, or was made for a pod that has ended or is gone: what it was given comes free while no pod has
-    /// a place with it.
+    /// True if it is being deleted, or all pods that `status.reservedFor` names have ended or are gone: what it was given comes free
+    /// while no pod has a place with it.
     pub leaves: bool,
     /// The part of its requests that is not supported; its pods wait until it is allocated.
     pub unsupported: Option<Unsupported>,

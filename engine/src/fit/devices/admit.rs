@@ -210,7 +210,7 @@ fn need(
             needs.later |= later;
         }
         ClaimState::Leaving { node: on, holder } => {
-            let devices = devices_of(state, claim, Some(holder));
+            let devices = devices_of(state, claim, holder);
             let nominated = |claimed: &Claimed| state.is_device_nominated(node, claimed);
             if on == node && !devices.iter().any(nominated) {
                 needs.stays.extend(devices.iter().filter_map(|one| stay(state, claim, one)));

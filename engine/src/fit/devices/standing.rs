@@ -23,8 +23,12 @@ pub(crate) enum ClaimState {
         /// True if that pod waits for them too.
         later: bool,
     },
-    /// Every pod that has it is leaving: it may stay, or go elsewhere once they left.
-    Leaving { node: NodeId, holder: PodId },
+    /// Every pod that has it is leaving, or has left and the claim comes free: it may stay, or go elsewhere once they left.
+    Leaving {
+        node: NodeId,
+        /// One of these pods; none where all have left.
+        holder: Option<PodId>,
+    },
     /// Was given nothing.
     Free,
 }
@@ -118,11 +122,13 @@ fn standing(state: &State, pod: PodId, claim: ClaimId) -> ClaimState {
             return ClaimState::Bound { node, holder, later: false };
         }
         let node = state.claims().node_of(Some(claim), place.node);
-        leaving = leaving.or(Some(ClaimState::Leaving { node, holder: other }));
+        leaving = leaving.or(Some(ClaimState::Leaving { node, holder: Some(other) }));
     }
     let given = || {
-        let node = facts.allocation.as_ref()?.node;
-        Some(ClaimState::Bound { node, holder: None, later: false })
+        Some(match facts.allocation.as_ref()?.node {
+            Some(node) if facts.leaves => ClaimState::Leaving { node, holder: None },
+            node => ClaimState::Bound { node, holder: None, later: false },
+        })
     };
     leaving.or_else(given).unwrap_or(ClaimState::Free)
 }

@@ -118,7 +118,16 @@ pub(in crate::ingest) struct Status<'a> {
     #[serde(borrow)]
     allocation: Option<WireAllocation<'a>>,
     #[serde(deserialize_with = "null_as_default")]
-    reserved_for: Vec<serde::de::IgnoredAny>,
+    reserved_for: Vec<Consumer<'a>>,
+}
+
+#[derive(Deserialize, Default, Debug)]
+#[serde(default)]
+struct Consumer<'a> {
+    #[serde(borrow)]
+    resource: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
 }
 
 #[derive(Deserialize, Default, Debug)]
@@ -150,6 +159,15 @@ struct Given<'a> {
     device: Text<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     consumed_capacity: BTreeMap<Text<'a>, Text<'a>>,
+}
+
+impl Status<'_> {
+    /// The UIDs of the pods that have it; an empty one stands for what is no pod.
+    fn consumers(&self) -> Box<[Box<str>]> {
+        let uid =
+            |one: &Consumer<'_>| Box::from(if *one.resource == *"pods" { &*one.uid } else { "" });
+        self.reserved_for.iter().map(uid).collect()
+    }
 }
 
 /// The expressions of selectors.
@@ -185,7 +203,8 @@ impl Catalog {
         if is_marked || facts.allocation.is_some() || is_followed {
             let mut known = Known::new(facts, is_made, is_marked);
             known.is_deleted = meta.deletion_timestamp.is_some();
-            known.is_left = context.names.claims[row].users == 0;
+            known.consumers = wire.status.consumers();
+            known.look(&context.names, row);
             known.follow(context.names.claims[row].extended_for > 0);
             facts = known.facts.clone();
             self.claims.insert(row, known);

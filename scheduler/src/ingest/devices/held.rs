@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 use kai_engine::Claim;
 
+use crate::names::Names;
+
 /// Claims that were given devices or say that they were made for an extended resource, by row.
 pub(super) type Claims = BTreeMap<u32, Known>;
 
@@ -26,7 +28,9 @@ pub(super) struct Known {
     pub(super) is_marked: bool,
     /// It is being deleted.
     pub(super) is_deleted: bool,
-    /// No pod names it that has not ended.
+    /// UIDs of the pods that have it by its status; an empty one stands for what is no pod.
+    pub(super) consumers: Box<[Box<str>]>,
+    /// All of these have ended or are gone.
     pub(super) is_left: bool,
     pub(super) later: Later,
 }
@@ -46,7 +50,28 @@ pub(super) enum Later {
 
 impl Known {
     pub(super) fn new(facts: Claim, is_made: bool, is_marked: bool) -> Self {
-        Self { facts, is_made, is_marked, is_deleted: false, is_left: false, later: Later::Same }
+        Self {
+            facts,
+            is_made,
+            is_marked,
+            is_deleted: false,
+            consumers: Box::default(),
+            is_left: false,
+            later: Later::Same,
+        }
+    }
+
+    /// Looks which pods that have the claim, of this row, are there and have not ended. Others that name it do not keep it: one
+    /// takes the place of a pod that ended, and has its turn like everybody.
+    ///
+    /// # Cost
+    /// In its consumers, 256 at most.
+    pub(super) fn look(&mut self, names: &Names, row: u32) {
+        let has_it = |uid: &str| {
+            let pod = names.pods.find(uid).map(|pod| &names.pods[pod]);
+            uid.is_empty() || pod.is_some_and(|pod| pod.uses_claims && pod.claims.contains(&row))
+        };
+        self.is_left = !self.consumers.iter().any(|uid| has_it(uid));
     }
 
     /// Makes the facts follow whether the status of a pod names the claim as its own, and whether it goes; tells whether they
@@ -56,7 +81,7 @@ impl Known {
         let was = std::mem::replace(&mut self.facts.synthetic, synthetic);
         self.facts.own = self.is_made || synthetic;
         // Nobody frees a claim without consumers that is not deleted.
-        let is_left = self.is_made && self.is_left && self.facts.consumers > 0;
+        let is_left = self.is_left && self.facts.consumers > 0;
         let leaves = self.facts.allocation.is_some() && (self.is_deleted || is_left);
         let left = std::mem::replace(&mut self.facts.leaves, leaves);
         was != synthetic || left != leaves

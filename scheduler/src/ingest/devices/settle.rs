@@ -27,9 +27,8 @@ impl Catalog {
         for row in std::mem::take(&mut context.claims_changed) {
             let Some(claim) = context.names.claims.row(row) else { continue };
             let (is_held, is_extended) = (claim.holders > 0, claim.extended_for > 0);
-            let is_left = claim.users == 0;
             let Some(known) = self.claims.get_mut(&row) else { continue };
-            known.is_left = is_left;
+            known.look(&context.names, row);
             match known.later {
                 Later::Freed if !is_held => {
                     known.later = Later::Same;

@@ -67,8 +67,8 @@ pub(super) fn name_extended(context: &mut Context, row: u32, claim: Option<u32>)
     claims_changed.extend(claim.into_iter().chain(old));
 }
 
-/// Moves a pod from the claims that it named to others, and counts it among those that hold theirs where it has a node, and among
-/// those that use theirs while it has not ended.
+/// Moves a pod from the claims that it named to others, counts it among those that hold theirs where it has a node, and notes
+/// whether it uses them, which it does while it has not ended.
 pub(super) fn hold(context: &mut Context, row: u32, facts: &Pod) {
     let Context { names, claims_changed, .. } = context;
     let claims = &facts.claims;
@@ -85,8 +85,7 @@ pub(super) fn hold(context: &mut Context, row: u32, facts: &Pod) {
         let claim = &mut names.claims[*number];
         claim.presence.references += 1;
         claim.holders += u32::from(has_node);
-        claim.users += u32::from(is_user);
-        if is_user && claim.users == 1 {
+        if is_user {
             claims_changed.push(*number);
         }
     }
@@ -98,8 +97,7 @@ pub(super) fn hold(context: &mut Context, row: u32, facts: &Pod) {
         let claim = &mut names.claims[old];
         claim.presence.references -= 1;
         claim.holders -= u32::from(had_node);
-        claim.users -= u32::from(was_user);
-        if (had_node && claim.holders == 0) || (was_user && claim.users == 0) {
+        if (had_node && claim.holders == 0) || was_user {
             claims_changed.push(old);
         }
         if claim.presence.references == 0 && !claim.presence.is_there {
