@@ -269,22 +269,18 @@ impl Table {
 
     /// The rows alone in one of the forms that have a line with all cells for each.
     pub(crate) fn lines(&self, format: &Format, flags: &ListFlags, width: usize) -> Vec<String> {
-        match format {
-            Format::Csv => {
-                let of_row = |row: &Row| {
-                    let one = Self { columns: self.columns.clone(), rows: vec![row.clone()] };
-                    one.csv(flags).trim_end().to_owned()
-                };
-                self.rows.iter().map(of_row).collect()
-            }
-            _ => {
-                // The header is laid out all the same: columns stay as wide as they were below it.
-                let mut flags = flags.clone();
-                flags.sheet.no_headers = false;
-                let text = self.text(*format == Format::Wide, &flags, width);
-                text.lines().skip(1).map(str::to_owned).collect()
-            }
+        if *format == Format::Csv {
+            let of_row = |row: &Row| {
+                let one = Self { columns: self.columns.clone(), rows: vec![row.clone()] };
+                one.csv(flags).trim_end().to_owned()
+            };
+            return self.rows.iter().map(of_row).collect();
         }
+        // The header is laid out all the same: columns stay as wide as they were below it.
+        let mut flags = flags.clone();
+        flags.sheet.no_headers = false;
+        let text = self.text(*format == Format::Wide, &flags, width);
+        text.lines().skip(1).map(str::to_owned).collect()
     }
 
     /// All columns with commas between them, as RFC 4180 has it.
