@@ -91,7 +91,8 @@ fn unescaped(text: &str) -> String {
 /// Reads a path: `$` or `@`, and steps.
 pub(super) fn path(text: &str) -> Result<Path, Error> {
     let mut steps = Vec::new();
-    let mut rest = text.strip_prefix(['$', '@']).unwrap_or(text);
+    // However often it is said, it is the object or the entry.
+    let mut rest = text.trim_start_matches(['$', '@']);
     while !rest.is_empty() {
         if let Some(inner) = rest.strip_prefix('[') {
             let close = end(inner, ']').ok_or_else(|| wrong(text))?;
@@ -100,9 +101,13 @@ pub(super) fn path(text: &str) -> Result<Path, Error> {
             continue;
         }
         let Some(tail) = rest.strip_prefix('.') else { return Err(wrong(text)) };
-        if tail.starts_with('.') {
+        if let Some(after) = tail.strip_prefix('.') {
+            if steps.last() == Some(&Step::Deep) {
+                return Err(wrong(text));
+            }
             steps.push(Step::Deep);
-            rest = tail;
+            // A name may follow at once, or after a dot of its own.
+            rest = if after.is_empty() || after.starts_with(['.', '[']) { after } else { tail };
             continue;
         }
         let (name, tail) = name(tail);

@@ -37,7 +37,8 @@ fn paths_text_and_ranges() {
     check("{.items[0:2].n}|{.items[1:].n}|{.items[-2:-1].n}|{.items[::2].n}", "1 2|2 10|2|1 10");
     check("{.items[0,2].n}", "1 10");
     check("{.items[9].n}{.items[-9].n}{.items[5:].n}", "");
-    check("{..name}", "a b c]");
+    check("{..name}{...name}", "a b c]a b c]");
+    check("{@@.want}{$$@.want}", "bb");
     check("{\"a\\\\n\"}", "a\\n");
     check("{.want.deeper}", "");
 }
@@ -66,6 +67,7 @@ fn what_is_not_understood_is_named() {
         ("{range .items}", "{range …} without {end}"),
         ("{end}", "{end}"),
         ("{a}", "a"),
+        ("{....name}", "....name"),
         ("{.items[x]}", ".items[x]"),
         ("{.items[1:2:0]}", ".items[1:2:0]"),
         ("{.items[?(@.n==one)]}", "one"),

