@@ -161,7 +161,36 @@ impl<'de> Deserialize<'de> for GoDuration {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+
     use super::{DurationError, GoDuration};
+
+    proptest! {
+        #[test]
+        fn printing_and_reading_is_identity(nanos in any::<i64>(), shift in 0_u32..64) {
+            let duration = GoDuration::from_nanos(nanos >> shift);
+            prop_assert_eq!(duration.to_string().parse(), Ok(duration));
+        }
+
+        #[test]
+        fn whatever_is_read_is_printed_and_read_again(
+            text in "\\PC{0,40}|[-+]?([0-9]{0,20}[.]?[0-9]{0,20}(ns|us|\u{b5}s|\u{3bc}s|ms|s|m|h|d|)){0,4}",
+        ) {
+            match text.parse::<GoDuration>() {
+                Ok(duration) => prop_assert_eq!(duration.to_string().parse(), Ok(duration)),
+                Err(error) => prop_assert!(error.to_string().contains("failed to read duration")),
+            }
+        }
+
+        #[test]
+        fn a_sum_of_parts_is_their_sum(
+            hours in 0_i64..1000, minutes in 0_i64..100, millis in 0_i64..1_000_000,
+        ) {
+            let text = format!("{hours}h{minutes}m{millis}ms");
+            let nanos = ((hours * 60 + minutes) * 60_000 + millis) * 1_000_000;
+            prop_assert_eq!(text.parse(), Ok(GoDuration::from_nanos(nanos)));
+        }
+    }
 
     #[test]
     fn reads_and_prints_as_go_does() {
