@@ -163,7 +163,9 @@ fn requirement(part: &str) -> Result<Requirement, String> {
     }
     for (operator, greater) in [('>', true), ('<', false)] {
         if let Some((key, value)) = part.split_once(operator) {
-            let than = value.trim().parse().map_err(|_| format!("{value:?} is not an integer"))?;
+            // A bound is a label's value as well, so none is negative.
+            let bound = label_value(value.trim())?;
+            let than = bound.parse().map_err(|_| format!("{value:?} is not an integer"))?;
             let key = label_key(key)?;
             return Ok(if greater {
                 Requirement::Greater(key, than)
@@ -266,6 +268,10 @@ impl Fields {
                 return Err(Refusal::bad_request(message));
             };
             let value = unescaped(value).map_err(Refusal::bad_request)?;
+            // No field with no value asks for nothing, by either operator.
+            if field.is_empty() && value.is_empty() {
+                continue;
+            }
             if !is_selectable(kind, version, field) {
                 return Err(not_selectable(kind, field));
             }
