@@ -90,8 +90,17 @@ pub(crate) fn coerce(schema: &Schema, value: &mut Value, path: &str) -> Result<(
     }
     match value {
         Value::Object(fields) => {
-            // Go leaves a field that is null as it is: absent.
-            fields.retain(|_, field| !field.is_null() || schema.preserve_unknown);
+            // Go leaves a field that is null as it is: absent. An entry of a map is there, with the zero value of its type.
+            let zero = schema.additional.as_deref().and_then(zero_value);
+            fields.retain(|key, field| {
+                if let Some(zero) = &zero
+                    && field.is_null()
+                    && !schema.properties.contains_key(key)
+                {
+                    *field = zero.clone();
+                }
+                !field.is_null() || schema.preserve_unknown
+            });
             for (key, field) in fields.iter_mut() {
                 if let Some(inner) = schema.field(key) {
                     let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -109,6 +118,18 @@ pub(crate) fn coerce(schema: &Schema, value: &mut Value, path: &str) -> Result<(
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
     Ok(())
+}
+
+/// The zero value of a type in Go, where it is a text or an amount.
+fn zero_value(schema: &Schema) -> Option<Value> {
+    let schema = schema.resolved();
+    match schema.kind {
+        _ if schema.quantity => Some(Value::from("0")),
+        Type::String => Some(Value::from("")),
+        Type::Object | Type::Array | Type::Boolean | Type::Integer | Type::Number | Type::Any => {
+            None
+        }
+    }
 }
 
 fn coerce_quantity(value: &mut Value, path: &str) -> Result<(), String> {
