@@ -133,8 +133,6 @@ fn apply(parts: &[Part], here: &Value, object: &Value, out: &mut String) {
         match part {
             Part::Text(text) => out.push_str(text),
             Part::Path(path) => {
-                let shown =
-                    |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let texts: Vec<String> = path.walk(here, object).into_iter().map(shown).collect();
                 out.push_str(&texts.join(" "));
             }
@@ -145,6 +143,16 @@ fn apply(parts: &[Part], here: &Value, object: &Value, out: &mut String) {
             }
         }
     }
+}
+
+/// Prints one value: a text without quotes, and the keys of objects in the order of the alphabet.
+fn shown(value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value.to_string()
 }
 
 /// Lists what is directly in a value.

@@ -32,7 +32,9 @@ fn parts(rest: &mut &str, in_range: bool) -> Result<Vec<Part>, Error> {
         *rest = &inner[close + 1..];
         if expression == "end" {
             return if in_range { Ok(parts) } else { Err(wrong("{end}")) };
-        } else if let Some(range) = expression.strip_prefix("range ") {
+        } else if let Some(range) =
+            expression.strip_prefix("range").filter(|path| path.is_empty() || path.starts_with(' '))
+        {
             let path = path(range.trim())?;
             let body = self::parts(rest, true)?;
             parts.push(Part::Range(path, body));
@@ -199,7 +201,8 @@ fn filter(text: &str) -> Result<Filter, Error> {
 
 fn operand(text: &str) -> Result<Operand, Error> {
     let text = text.trim();
-    if text.starts_with('@') {
+    // A path that says nothing else begins at the entry: `?(.type=="Ready")`.
+    if text.starts_with(['@', '.']) {
         return path(text).map(Operand::Entry);
     }
     if text.starts_with('$') {

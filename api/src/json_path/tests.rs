@@ -39,8 +39,13 @@ fn paths_text_and_ranges() {
     check("{.items[9].n}{.items[-9].n}{.items[5:].n}", "");
     check("{..name}{...name}", "a b c]a b c]");
     check("{@@.want}{$$@.want}", "bb");
+    check("{range }{.want}{end}", "b");
     check("{\"a\\\\n\"}", "a\\n");
     check("{.want.deeper}", "");
+    check(
+        "{.items[1]}",
+        "{\"metadata\":{\"name\":\"b\"},\"n\":2,\"on\":false,\"status\":{\"phase\":\"Running\"}}",
+    );
 }
 
 #[test]
@@ -56,6 +61,8 @@ fn filters() {
     check("{.items[?(@.metadata.name==$.want)].n}", "2");
     check("{range .items[?(@.status.phase==\"Running\")]}{.metadata.name}={.n};{end}", "b=2;");
     check("{.items[?(@.metadata.labels['kai.scheduler/queue']==\"q\")].n}", "1");
+    check("{.items[?(.metadata.name==\"b\")].n}{.items[?('b'==.metadata.name)].n}", "22");
+    check("{.items[?(.status.phase)].n}", "2 10");
     // A number is no text.
     check("{.items[?(@.n==\"1\")].n}", "");
 }
