@@ -2,7 +2,8 @@
 //!
 //! What a bind waits for may be in its user's hands: a config map that does not go, a volume that nobody makes. Of the
 //! flights that there may be some are left to other namespaces, and whose line has the fewest is next. A flight that takes
-//! long goes on among those of its namespace, and its place is another's.
+//! long goes on among those of its namespace, and its place is another's. Where flights wait for minutes, each namespace may
+//! have some, however many others have.
 //!
 //! # Source
 //! `docs/threats.md`.
@@ -18,6 +19,8 @@ pub(super) struct Lines {
     /// So many may fly at once, and so many of one namespace.
     most: usize,
     most_of_one: usize,
+    /// So many of one namespace may fly whatever others have on their way.
+    sure_of_one: usize,
     /// So many of those that take long hold no place.
     most_late: usize,
     flights: usize,
@@ -44,9 +47,22 @@ fn line_of(task: &Task) -> &str {
 
 impl Lines {
     /// Nothing waits yet.
-    pub(super) fn new(most: usize, most_of_one: usize, most_late: usize) -> Self {
-        let by_namespace = BTreeMap::new();
-        Self { by_namespace, most, most_of_one, most_late, flights: 0, late: 0, next: 0 }
+    pub(super) fn new(
+        most: usize,
+        most_of_one: usize,
+        sure_of_one: usize,
+        most_late: usize,
+    ) -> Self {
+        Self {
+            by_namespace: BTreeMap::new(),
+            most,
+            most_of_one,
+            sure_of_one,
+            most_late,
+            flights: 0,
+            late: 0,
+            next: 0,
+        }
     }
 
     /// Puts a task at the end of its line.
@@ -73,10 +89,9 @@ impl Lines {
     /// In the lines.
     pub(super) fn next(&mut self, is_free: impl Fn(&Task) -> bool) -> Option<(Box<str>, Task)> {
         let places = self.flights - self.late.min(self.most_late);
-        if places >= self.most {
-            return None;
-        }
-        let may_fly = |of: &str, line: &Line| of.is_empty() || line.flights < self.most_of_one;
+        let has_place = places < self.most;
+        let bound = if has_place { self.most_of_one } else { self.sure_of_one };
+        let may_fly = |of: &str, line: &Line| (has_place && of.is_empty()) || line.flights < bound;
         let lines = self.by_namespace.iter().filter(|(of, line)| may_fly(of, line));
         let first = lines.filter_map(|(of, line)| {
             let at = line.waiting.iter().position(|(_, task)| is_free(task))?;
@@ -138,7 +153,7 @@ mod tests {
 
     #[test]
     fn some_flights_are_left_to_others_and_namespaces_take_turns() {
-        let mut lines = Lines::new(4, 3, 0);
+        let mut lines = Lines::new(4, 3, 0, 0);
         for name in ["1", "2", "3", "4", "5"] {
             lines.push(bind("a", name));
         }
@@ -159,7 +174,7 @@ mod tests {
 
     #[test]
     fn flights_that_take_long_hold_places_of_their_namespace_alone() {
-        let mut lines = Lines::new(2, 2, 3);
+        let mut lines = Lines::new(2, 2, 0, 3);
         for (of, name) in [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2")] {
             lines.push(bind(of, name));
         }

@@ -24,6 +24,8 @@ pub(super) const HASTE_MAX: Duration = Duration::from_secs(1);
 const PATIENT_OF_ONE_MAX: usize = 512;
 /// The same of all namespaces.
 const PATIENT_MAX: usize = 2 * PATIENT_OF_ONE_MAX;
+/// Of these a namespace has so many whatever others have, as what they wait for may never come: as many as of the urgent ones.
+const PATIENT_OF_ONE_SURE: usize = URGENT_OF_ONE_MAX;
 /// Conditions and events in flight while nothing urgent is.
 const QUIET_MAX: usize = 8;
 /// The same right after something urgent: what comes next would wait behind them at the server.
@@ -89,8 +91,8 @@ pub(super) struct Queue {
 impl Default for Queue {
     fn default() -> Self {
         Self {
-            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX, LATE_MAX),
-            patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX, 0),
+            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX, 0, LATE_MAX),
+            patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX, PATIENT_OF_ONE_SURE, 0),
             status: Fair::default(),
             conditions: HashMap::new(),
             events: Fair::default(),
@@ -305,6 +307,19 @@ mod tests {
         Task::Bind(Bind::of(uid, uid, "n"))
     }
 
+    /// A bind that waits for a volume.
+    fn patient(namespace: &str, uid: &str) -> Task {
+        let volumes = vec![VolumeGrant {
+            namespace: Box::from(namespace),
+            claim: Box::from("disk"),
+            uid: Box::from("u"),
+            node: Box::from("n"),
+            step: VolumeStep::Give(Box::from("pv")),
+            bound_within: Duration::from_mins(2),
+        }];
+        Task::Bind(Bind { namespace: Box::from(namespace), volumes, ..Bind::of(uid, uid, "n") })
+    }
+
     fn urgent() -> Haste {
         Haste::Urgent(Box::from("ns"))
     }
@@ -388,17 +403,24 @@ mod tests {
         // One that waits behind others keeps a bind that need not wait for them, too.
         queue.take((0..URGENT_OF_ONE_MAX).map(|number| bind(&number.to_string())).collect());
         assert_eq!(flying(&mut queue).len(), URGENT_OF_ONE_MAX - 1);
-        let volumes = vec![VolumeGrant {
-            namespace: Box::from("ns"),
-            claim: Box::from("disk"),
-            uid: Box::from("u"),
-            node: Box::from("n"),
-            step: VolumeStep::Give(Box::from("pv")),
-            bound_within: Duration::from_mins(2),
-        }];
-        let patient = Bind { volumes, ..Bind::of("c", "c", "n") };
-        queue.take(vec![strip("c"), Task::Bind(patient)]);
+        queue.take(vec![strip("c"), patient("ns", "c")]);
         assert_eq!(flying(&mut queue), [""; 0]);
+    }
+
+    /// A class may name a provisioner that nobody runs.
+    #[test]
+    fn binds_that_wait_in_vain_keep_those_of_no_other_namespace_from_beginning() {
+        let mut queue = Queue::default();
+        for of in ["a", "b"] {
+            let waiting = (0..2 * PATIENT_OF_ONE_MAX).map(|number| number.to_string());
+            queue.take(waiting.map(|uid| patient(of, &uid)).collect());
+        }
+        assert_eq!(flying(&mut queue).len(), PATIENT_MAX);
+        for of in ["c", "d"] {
+            let waiting = (0..=PATIENT_OF_ONE_SURE).map(|number| number.to_string());
+            queue.take(waiting.map(|uid| patient(of, &uid)).collect());
+            assert_eq!(flying(&mut queue).len(), PATIENT_OF_ONE_SURE, "{of}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
