@@ -94,7 +94,8 @@ impl<'g> Reservation<'g> {
         Self { grant, awaits_conditions: false }
     }
 
-    /// Gives the claim its devices, where it has none, and reserves it for the pod.
+    /// Gives the claim its devices, where it has none, and reserves it for the pod. What fails is not tried again once the
+    /// scheduler ends.
     pub(super) async fn make(
         &mut self,
         write: &Write,
@@ -107,7 +108,10 @@ impl<'g> Reservation<'g> {
                 Ok(false) => {}
                 Err(Failure::Refused { code: 409, message } | Failure::Unsure(message)) => {
                     last = message;
-                    sleep(backoff(attempt)).await;
+                    let pause = sleep(backoff(attempt));
+                    if write.stop.run_until_cancelled(pause).await.is_none() {
+                        break;
+                    }
                 }
                 Err(Failure::Refused { message, .. }) => return Err(self.grant.failed(&message)),
                 Err(Failure::Lost(lost)) => return Err(self.grant.failed(&lost.to_string())),

@@ -62,7 +62,7 @@ impl VolumeGrant {
         (self.step == VolumeStep::Refuse).then(|| self.failed(reason))
     }
 
-    /// Writes what gets the claim its volume.
+    /// Writes what gets the claim its volume. What fails is not tried again once the scheduler ends.
     pub(super) async fn assign(&self, write: &Write) -> Result<(), String> {
         let mut last = String::new();
         for attempt in 1..=ATTEMPTS_MAX {
@@ -75,7 +75,10 @@ impl VolumeGrant {
                 Ok(()) => return Ok(()),
                 Err(Failure::Refused { code: 409, message } | Failure::Unsure(message)) => {
                     last = message;
-                    sleep(backoff(attempt)).await;
+                    let pause = sleep(backoff(attempt));
+                    if write.stop.run_until_cancelled(pause).await.is_none() {
+                        break;
+                    }
                 }
                 Err(Failure::Refused { message, .. }) => return Err(self.failed(&message)),
                 Err(Failure::Lost(lost)) => return Err(self.failed(&lost.to_string())),

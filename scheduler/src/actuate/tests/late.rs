@@ -369,6 +369,25 @@ async fn a_claim_is_not_released_again_and_again_once_the_scheduler_ends() {
     }
 }
 
+/// Others may write a claim or a volume all the time, and whoever leads next waits for this scheduler.
+#[tokio::test(start_paused = true)]
+async fn what_others_write_is_tried_once_where_the_scheduler_ends() {
+    let found = json!({"metadata": {"uid": "u", "resourceVersion": "7"}, "spec": {}});
+    let (write, sent) = server(found, 409).await;
+    write.stop.cancel();
+    let path = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c";
+    let grant = ClaimGrant { path: path.into(), uid: "u".into(), allocation: None };
+    let consumer = claim::Consumer { name: "p", uid: "u" };
+    let made = claim::Reservation::new(&grant).make(&write, consumer).await;
+    let assigned = volume().assign(&write).await;
+    assert!(made.is_err() && assigned.is_err(), "{made:?}, {assigned:?}");
+    let expect = [
+        &*format!("PUT {path}/status uid=u version=7"),
+        "PATCH /api/v1/persistentvolumes/pv uid=u version=7 chosen=yes",
+    ];
+    assert_eq!(*sent.lock().expect("nobody panics with it"), expect);
+}
+
 /// A client of a server at this address, which sends nothing twice by itself.
 fn client_of(address: std::net::SocketAddr) -> Client {
     let mut config = kube::Config::new(format!("http://{address}").parse().expect("an address"));
