@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use super::{Write, reservation::ATTEMPTS_MAX};
 use crate::server::{
     call::{Failure, Form, call, read},
-    wire::{Pairs, Text, Whereabouts, null_as_default},
+    wire::{OwnedMeta, OwnerReference, Pairs, Whereabouts},
 };
 
 /// The pod that config maps belong to.
@@ -29,7 +29,7 @@ pub(super) struct Owner<'p> {
 #[serde(default)]
 struct FoundMap<'a> {
     #[serde(borrow)]
-    metadata: FoundMeta<'a>,
+    metadata: OwnedMeta<'a>,
     #[serde(borrow)]
     data: Option<Pairs<'a>>,
 }
@@ -39,32 +39,6 @@ impl FoundMap<'_> {
     fn has_legacy(&self) -> bool {
         self.data.as_ref().is_some_and(|data| data.value(env::LEGACY_VISIBLE_DEVICES).is_some())
     }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct FoundMeta<'a> {
-    #[serde(borrow)]
-    uid: Text<'a>,
-    #[serde(borrow)]
-    annotations: Option<Pairs<'a>>,
-    #[serde(borrow)]
-    resource_version: Text<'a>,
-    #[serde(borrow)]
-    deletion_timestamp: Option<Text<'a>>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    owner_references: Vec<OwnerReference<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct OwnerReference<'a> {
-    #[serde(borrow)]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    uid: Text<'a>,
 }
 
 impl Owner<'_> {
@@ -157,7 +131,7 @@ impl Owner<'_> {
         {
             data.insert(String::from(env::LEGACY_VISIBLE_DEVICES), devices);
         }
-        let written = meta.annotations.as_ref().and_then(|all| all.value(annotation::WRITE_COUNT));
+        let written = meta.annotations.value(annotation::WRITE_COUNT);
         let written = written.and_then(|text| text.parse::<u32>().ok()).unwrap_or(1);
         let body = json!({
             "metadata": {
@@ -222,7 +196,7 @@ fn foreign(name: &str, owner: &str) -> Failure {
 }
 
 /// Deletes what was found as it was found: one that was written since stays.
-async fn delete(write: &Write, path: &str, found: &FoundMeta<'_>) -> Result<(), Failure> {
+async fn delete(write: &Write, path: &str, found: &OwnedMeta<'_>) -> Result<(), Failure> {
     let body = json!({
         "apiVersion": "v1",
         "kind": "DeleteOptions",

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     actuate::Bind,
-    server::wire::{Meta, Text, null_as_default},
+    server::wire::{Meta, OwnedMeta, Text, null_as_default},
     short::is_name,
 };
 
@@ -22,33 +22,11 @@ use crate::{
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Request<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
-    pub(super) metadata: RequestMeta<'a>,
+    pub(super) metadata: OwnedMeta<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     spec: Spec<'a>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     status: Status<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct RequestMeta<'a> {
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) namespace: Text<'a>,
-    #[serde(borrow)]
-    pub(super) uid: Text<'a>,
-    #[serde(borrow)]
-    deletion_timestamp: Option<Text<'a>>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    owner_references: Vec<OwnerReference<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct OwnerReference<'a> {
-    #[serde(borrow)]
-    uid: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]

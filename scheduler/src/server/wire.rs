@@ -118,6 +118,38 @@ pub struct Meta<'a> {
     pub annotations: Pairs<'a>,
 }
 
+/// Holds what is read of the metadata of an object that may be another's.
+#[derive(Default, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct OwnedMeta<'a> {
+    #[serde(borrow)]
+    pub(crate) name: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) namespace: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) uid: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) resource_version: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) deletion_timestamp: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(crate) annotations: Pairs<'a>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(crate) owner_references: Vec<OwnerReference<'a>>,
+}
+
+/// Says whose an object is.
+#[derive(Default, Debug, Deserialize)]
+#[serde(default)]
+pub(crate) struct OwnerReference<'a> {
+    #[serde(borrow)]
+    pub(crate) kind: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) name: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) uid: Text<'a>,
+}
+
 impl Meta<'_> {
     /// Namespace and name, with a slash between.
     pub fn key(&self) -> String {

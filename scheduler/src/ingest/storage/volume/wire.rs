@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     ingest::selector::{LabelSelector, NodeSelector, TopologyTerm},
-    server::wire::{Meta, Pairs, Text, null_as_default},
+    server::wire::{Meta, OwnedMeta, Pairs, Text, null_as_default},
     short::{NAME_BYTES_MAX, short},
 };
 
@@ -15,37 +15,11 @@ const MODES_MAX: usize = 8;
 #[derive(Deserialize, Debug)]
 pub(in crate::ingest) struct WireClaim<'a> {
     #[serde(borrow)]
-    pub(super) metadata: ClaimMeta<'a>,
+    pub(super) metadata: OwnedMeta<'a>,
     #[serde(borrow, default)]
     pub(super) spec: ClaimSpec<'a>,
     #[serde(borrow, default)]
     pub(super) status: Phase<'a>,
-}
-
-/// Holds what is read of a claim's metadata: also whose it is.
-#[derive(Deserialize, Default, Debug)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct ClaimMeta<'a> {
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) namespace: Text<'a>,
-    #[serde(borrow)]
-    pub(super) uid: Text<'a>,
-    #[serde(borrow)]
-    pub(super) resource_version: Text<'a>,
-    pub(super) deletion_timestamp: Option<serde::de::IgnoredAny>,
-    #[serde(borrow)]
-    pub(super) annotations: Pairs<'a>,
-    #[serde(borrow, deserialize_with = "null_as_default")]
-    pub(super) owner_references: Vec<OwnerReference<'a>>,
-}
-
-#[derive(Deserialize, Default, Debug)]
-#[serde(default)]
-pub(super) struct OwnerReference<'a> {
-    #[serde(borrow)]
-    pub(super) uid: Text<'a>,
 }
 
 #[derive(Deserialize, Default, Debug)]
