@@ -89,24 +89,14 @@ impl Stage {
         let uid =
             |object: &Value| Box::from(object["metadata"]["uid"].as_str().unwrap_or_default());
         let bind = Bind {
-            pod: 0,
             uid: uid(&pod),
-            namespace: Box::from("default"),
-            name: Box::from("p"),
-            node: Box::from("n1"),
-            received: "Regular",
             is_preemptible: true,
-            queue: None,
-            labels: Vec::new(),
             claims: vec![ClaimGrant {
                 path: format!("{CLAIMS}/c").into(),
                 uid: uid(&claim),
                 allocation: Some(allocation()),
             }],
-            volumes: Vec::new(),
-            extended: None,
-            zones: None,
-            share: None,
+            ..Bind::without_grants(Box::from("default"), Box::from("p"), Box::from("n1"))
         };
         let (_, outcomes) = mpsc::unbounded_channel();
         let (tape, guards) = (Tape::default(), Guards::default());

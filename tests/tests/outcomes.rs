@@ -154,23 +154,12 @@ impl Write {
             (Box::from("default"), Box::from("p"), text(pod, "/metadata/uid"));
         match self {
             Self::Bind | Self::BindWithLabels => Task::Bind(Bind {
-                pod: 0,
                 uid,
-                namespace,
-                name,
-                node: Box::from("n1"),
-                received: "Regular",
-                queue: None,
-                is_preemptible: false,
                 labels: (self == Self::BindWithLabels)
                     .then(|| (Box::from("a"), Some(Box::from("b"))))
                     .into_iter()
                     .collect(),
-                claims: Vec::new(),
-                volumes: Vec::new(),
-                extended: None,
-                zones: None,
-                share: None,
+                ..Bind::without_grants(namespace, name, Box::from("n1"))
             }),
             Self::Evict | Self::EvictWithinBudgets => Task::Evict(Evict {
                 pod: 0,

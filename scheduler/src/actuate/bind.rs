@@ -89,6 +89,27 @@ struct Held<'b> {
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Bind {
+    /// Returns the bind of a pod with whole GPUs before which nothing is written. It is on no account, and of a pod without a
+    /// number and a UID.
+    pub fn without_grants(namespace: Box<str>, name: Box<str>, node: Box<str>) -> Self {
+        Self {
+            pod: 0,
+            uid: Box::default(),
+            namespace,
+            name,
+            node,
+            received: value::RECEIVED_REGULAR,
+            queue: None,
+            is_preemptible: false,
+            labels: Vec::new(),
+            claims: Vec::new(),
+            volumes: Vec::new(),
+            extended: None,
+            zones: None,
+            share: None,
+        }
+    }
+
     /// Binds, and says what became of it.
     pub(crate) async fn carry_out(self, write: &Write) -> Outcome {
         let started = Instant::now();
@@ -326,24 +347,10 @@ impl Bind {
 
 #[cfg(test)]
 impl Bind {
-    /// A bind of a pod of whole GPUs without labels, claims and volumes, in the namespace `ns`.
+    /// A bind without grants in the namespace `ns`.
     pub(crate) fn of(uid: &str, name: &str, node: &str) -> Self {
-        Self {
-            pod: 0,
-            uid: Box::from(uid),
-            namespace: Box::from("ns"),
-            name: Box::from(name),
-            node: Box::from(node),
-            received: "Regular",
-            queue: None,
-            is_preemptible: false,
-            labels: Vec::new(),
-            claims: Vec::new(),
-            volumes: Vec::new(),
-            extended: None,
-            zones: None,
-            share: None,
-        }
+        let bind = Self::without_grants(Box::from("ns"), Box::from(name), Box::from(node));
+        Self { uid: Box::from(uid), ..bind }
     }
 }
 

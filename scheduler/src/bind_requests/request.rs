@@ -206,23 +206,12 @@ fn bind_of(request: &Request<'_>) -> Option<Bind> {
     if has_claims || has_share {
         return None;
     }
-    Some(Bind {
-        pod: 0,
-        uid: Box::default(),
-        namespace: named(&request.metadata.namespace)?,
-        name: named(spec.pod_name.as_deref()?)?,
-        node: named(spec.selected_node.as_deref()?)?,
-        received,
-        queue: None,
-        is_preemptible: false,
-        labels: Vec::new(),
-        claims: Vec::new(),
-        volumes: Vec::new(),
-        extended: None,
-        share: None,
-        zones: (!spec.predicted_numa_zones.is_empty())
-            .then(|| json!(spec.predicted_numa_zones).to_string()),
-    })
+    let namespace = named(&request.metadata.namespace)?;
+    let name = named(spec.pod_name.as_deref()?)?;
+    let node = named(spec.selected_node.as_deref()?)?;
+    let zones = (!spec.predicted_numa_zones.is_empty())
+        .then(|| json!(spec.predicted_numa_zones).to_string());
+    Some(Bind { received, zones, ..Bind::without_grants(namespace, name, node) })
 }
 
 #[cfg(test)]

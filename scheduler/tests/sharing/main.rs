@@ -279,21 +279,13 @@ impl World {
                 has_cdi: false,
                 maps: None,
             };
+            let (name, node) = (Box::from(&*placed.pod), Box::from(&*placed.node));
             binds.push(Task::Bind(Bind {
                 pod: self.pod(&placed.pod),
                 uid: Box::from(&*placed.pod),
-                namespace: Box::from("ns"),
-                name: Box::from(&*placed.pod),
-                node: Box::from(&*placed.node),
                 received: "Fraction",
-                queue: None,
-                is_preemptible: false,
-                labels: Vec::new(),
-                claims: Vec::new(),
-                volumes: Vec::new(),
-                extended: None,
-                zones: None,
                 share: (!placed.devices.is_empty()).then(|| Box::new(share)),
+                ..Bind::without_grants(Box::from("ns"), name, node)
             }));
         }
         self.sharing.begin(binds, &self.ingest.context.names)
