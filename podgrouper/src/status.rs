@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 
 use crate::store::Key;
 
-pub(crate) use devices::{Devices, Reads};
+pub(crate) use devices::{Devices, Reads, is_gpu_class};
 pub(crate) use metrics::{ExtraLabel, QueueMetrics, parse_labels};
 pub(crate) use pass::Controller;
 pub(crate) use totals::Totals;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::span::Devices;
-use crate::status::Totals;
+use crate::status::{Totals, is_gpu_class};
 use kai_api::{mig, names::resource};
 
 /// Units of a [`kai_api::quantity::Quantity`] in a millionth.
@@ -13,8 +13,8 @@ const NANO_IN_MICRO: i128 = 1_000;
 /// amount, of a profile that names any number of slices, and sums over days and pods have to fit.
 const MICRO_GPUS_MAX: i128 = 1_000_000_000_000;
 
-/// The GPUs among amounts: those of NVIDIA and those of claims under the product of their node, MIG instances under their
-/// profile, with as many GPUs as it has slices.
+/// The GPUs among amounts: those of NVIDIA and those of claims, whose classes have no `/`, under the product of their node, MIG
+/// instances under their profile, with as many GPUs as it has slices.
 pub(super) fn by_type(amounts: &Totals, product: Option<&str>) -> Arc<[Devices]> {
     let mut sums: BTreeMap<&str, i128> = BTreeMap::new();
     let mut add = |gpu_type, micro: i128| {
@@ -38,11 +38,6 @@ pub(super) fn by_type(amounts: &Totals, product: Option<&str>) -> Arc<[Devices]>
         Some(Devices { gpu_type: gpu_type.into(), micro_gpus })
     });
     rows.collect()
-}
-
-/// Classes of devices have no `/`; GPUs are those that say so, as in the status of queues.
-fn is_gpu_class(name: &str) -> bool {
-    name.to_ascii_lowercase().contains("gpu")
 }
 
 #[cfg(test)]

@@ -151,14 +151,14 @@ fn claim_devices(claim: &Value) -> Totals {
         if exact["adminAccess"] == true {
             continue;
         }
-        if is_gpu(class) {
+        if is_gpu_class(class) {
             let is_all = exact["allocationMode"] == "All";
             add(class, if is_all { 1 } else { exact["count"].as_i64().unwrap_or(1) });
             continue;
         }
         for given in list(&claim["status"]["allocation"]["devices"]["results"]) {
             let of = given["request"].as_str().unwrap_or_default().split('/').next();
-            let driver = given["driver"].as_str().filter(|driver| is_gpu(driver));
+            let driver = given["driver"].as_str().filter(|driver| is_gpu_class(driver));
             if let Some(driver) = driver.filter(|_| of == request["name"].as_str()) {
                 add(driver, 1);
             }
@@ -172,7 +172,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// Tells whether this is the name of a GPU class or driver. Source: docs/behaviour.md 13.1.
-fn is_gpu(name: &str) -> bool {
+pub(crate) fn is_gpu_class(name: &str) -> bool {
     name.to_ascii_lowercase().contains("gpu")
 }
 

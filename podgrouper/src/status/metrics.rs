@@ -11,6 +11,7 @@ use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
 use crate::args::selector;
 use crate::object::Object;
 
+use super::devices::is_gpu_class;
 use super::totals::Totals;
 
 /// Bytes in the unit that queues state memory in.
@@ -183,7 +184,7 @@ fn gpus_of(name: &str, amount: Quantity) -> f64 {
 
 /// Tells whether a resource is a device: every vendor's, and the device classes of claims.
 pub(super) fn is_gpu(name: &str) -> bool {
-    name.ends_with("/gpu") || (!name.contains('/') && name.to_ascii_lowercase().contains("gpu"))
+    name.ends_with("/gpu") || (!name.contains('/') && is_gpu_class(name))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
