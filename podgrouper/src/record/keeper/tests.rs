@@ -3,7 +3,7 @@
 use http::{Request, Response};
 use kai_api::daily_record::UsageRow;
 use kube::client::Body;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::super::books::tests::Server;
@@ -26,62 +26,54 @@ fn keeper(heard: Arc<Heard>) -> Keeper {
     Keeper::new(client, heard, finder, u32::MAX)
 }
 
-/// The podgrouper may be away over midnight, and for whole days.
-#[tokio::test]
-async fn each_day_is_charged_for_its_own_hours() {
-    const HOUR: Second = 3_600;
+/// Two hours before a midnight.
+const LATE: &str = "1970-01-02T22:00:00Z";
+
+/// The records of a group, day by day, whose pod came late on one day, until ten hours after the second midnight.
+async fn over_midnights(spec: &Value, status: &Value) -> Vec<(String, WorkloadRecord)> {
     let heard = Arc::new(Heard::default());
     let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
     let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
     heard.set_group(&Key::new("n", "g"), &Object::new(group));
-    let begun = "1970-01-02T22:00:00Z";
     let pod = json!({
-        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": begun,
+        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": LATE,
             "annotations": {"pod-group-name": "g"}},
-        "spec": {"nodeName": "node-1"},
-        "status": {"phase": "Running", "startTime": begun},
+        "spec": spec,
+        "status": status,
     });
     heard.set_pod(&Object::new(pod.clone()), &Pod::from_value(&pod));
     let mut keeper = keeper(heard);
-    let to = 3 * DAY_SECONDS + 10 * HOUR;
+    let to = 3 * DAY_SECONDS + 10 * 3_600;
     let mut next = Some(WorkId { namespace: "n".into(), uid: "g".into() });
     let mut days = Vec::new();
     while let Some(work) = next {
         let plan = keeper.plan(&work, to, None).await.expect("nothing is to be read");
         let plan = plan.expect("it is known");
-        days.push((plan.place.day.to_string(), plan.record.run_seconds / 3_600));
+        days.push((plan.place.day.to_string(), plan.record.clone()));
         next = keeper.written(plan, to);
     }
+    days
+}
+
+/// The podgrouper may be away over midnight, and for whole days.
+#[tokio::test]
+async fn each_day_is_charged_for_its_own_hours() {
+    let status = json!({"phase": "Running", "startTime": LATE});
+    let days = over_midnights(&json!({"nodeName": "node-1"}), &status).await;
+    let hours =
+        |(day, record): &(String, WorkloadRecord)| (day.clone(), record.run_seconds / 3_600);
     let expect = [("1970-01-02", 2), ("1970-01-03", 24), ("1970-01-04", 10)];
-    assert_eq!(days, expect.map(|(day, hours)| (day.to_owned(), hours)));
+    let expect = expect.map(|(day, hours)| (day.to_owned(), hours));
+    assert_eq!(days.iter().map(hours).collect::<Vec<_>>(), expect);
 }
 
 /// A wait that goes on over midnight began on the first day alone.
 #[tokio::test]
 async fn a_wait_over_midnight_is_one() {
-    const HOUR: Second = 3_600;
-    let heard = Arc::new(Heard::default());
-    let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
-    let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
-    heard.set_group(&Key::new("n", "g"), &Object::new(group));
-    let pod = json!({
-        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": "1970-01-02T22:00:00Z",
-            "annotations": {"pod-group-name": "g"}},
-        "spec": {},
-        "status": {"phase": "Pending"},
-    });
-    heard.set_pod(&Object::new(pod.clone()), &Pod::from_value(&pod));
-    let mut keeper = keeper(heard);
-    let to = 3 * DAY_SECONDS + 10 * HOUR;
-    let mut next = Some(WorkId { namespace: "n".into(), uid: "g".into() });
-    let mut days = Vec::new();
-    while let Some(work) = next {
-        let plan = keeper.plan(&work, to, None).await.expect("nothing is to be read");
-        let plan = plan.expect("it is known");
-        days.push((plan.record.waits, plan.record.wait_seconds / 3_600));
-        next = keeper.written(plan, to);
-    }
-    assert_eq!(days, [(1, 2), (0, 24), (0, 10)]);
+    let days = over_midnights(&json!({}), &json!({"phase": "Pending"})).await;
+    let waits: Vec<(u32, u64)> =
+        days.iter().map(|(_, record)| (record.waits, record.wait_seconds / 3_600)).collect();
+    assert_eq!(waits, [(1, 2), (0, 24), (0, 10)]);
 }
 
 /// A pod that has a share of the memory of a GPU since second 10.
