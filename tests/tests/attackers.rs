@@ -23,7 +23,7 @@ const SHRINKS: u32 = 12;
 /// The tenant's queue gives so many GPUs.
 const LIMIT: u32 = 4;
 /// Policies that refuse a tenant's edits while the daemons are down.
-const POLICIES: [&str; 8] = [
+const POLICIES: [&str; 9] = [
     "kai-bound-pods",
     "kai-claims",
     "kai-gpu-shares",
@@ -32,6 +32,7 @@ const POLICIES: [&str; 8] = [
     "kai-placed-pods",
     "kai-waiting-pods",
     "kai-resized-pods",
+    "kai-records",
 ];
 /// Objects of a kind that the moves know by number.
 const NUMBERS: u32 = 6;
@@ -141,6 +142,32 @@ fn edit_group() -> impl Strategy<Value = Value> {
         .prop_map(|(name, edit)| json!({"patch": {format!("PodGroup/group-{name}"): edit}}))
 }
 
+/// Objects that the daemons alone write: what a scheduler that starts would carry out, and what the podgrouper would read.
+fn write_record() -> impl Strategy<Value = Value> {
+    let node = prop_oneof![Just("node-1"), Just("node-2"), Just("nowhere")];
+    let received = prop_oneof![Just("Regular"), Just("Fraction")];
+    let request = (0..NUMBERS, node, received).prop_map(|(name, node, received)| {
+        let name = format!("pod-{name}");
+        json!({"create": {
+            "apiVersion": "scheduling.run.ai/v1alpha2", "kind": "BindRequest", "metadata": {"name": name},
+            "spec": {"podName": name, "selectedNode": node, "receivedResourceType": received},
+        }})
+    });
+    let edit = (0..NUMBERS).prop_map(|name| {
+        let failed = json!({"status": {"phase": "Failed"}});
+        json!({"patch": {format!("BindRequest/pod-{name}"): failed}})
+    });
+    let day = prop_oneof![Just("2026-01-01"), Just("2999-01-01")];
+    let record = (0..NUMBERS, day).prop_map(|(name, day)| {
+        let metadata =
+            json!({"name": format!("record-{name}"), "labels": {"kai.scheduler/day": day}});
+        json!({"create": {
+            "apiVersion": "kai.scheduler/v1alpha1", "kind": "DailyRecord", "metadata": metadata, "spec": {"day": day},
+        }})
+    });
+    prop_oneof![3 => request, 1 => edit, 1 => record]
+}
+
 /// One move of the tenant, as a story has it.
 fn one_move() -> impl Strategy<Value = Value> {
     let edit = (0..NUMBERS, mark())
@@ -149,8 +176,13 @@ fn one_move() -> impl Strategy<Value = Value> {
         .prop_map(
             |(name, cpu)| json!({"resize": {format!("pod-{name}"): {"requests": {"cpu": cpu}}}}),
         );
-    let delete = (0..NUMBERS, prop_oneof![4 => Just("Pod/pod"), 1 => Just("PodGroup/group")])
-        .prop_map(|(name, of)| json!({"delete": [format!("{of}-{name}")]}));
+    let of = prop_oneof![
+        4 => Just("Pod/pod"),
+        1 => Just("PodGroup/group"),
+        1 => Just("BindRequest/pod"),
+    ];
+    let delete =
+        (0..NUMBERS, of).prop_map(|(name, of)| json!({"delete": [format!("{of}-{name}")]}));
     let any = prop_oneof![
         10 => create_pod().boxed(),
         4 => create_group().boxed(),
@@ -158,6 +190,7 @@ fn one_move() -> impl Strategy<Value = Value> {
         3 => resize.boxed(),
         3 => edit_group().boxed(),
         5 => delete.boxed(),
+        2 => write_record().boxed(),
         1 => Just(json!({"delete-all": ["Pod"]})).boxed(),
     ];
     any.prop_map(|mut one| {
@@ -166,15 +199,31 @@ fn one_move() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The story of these moves, a few at a time; without policies edits of bound pods are not refused.
+/// Steps after which the tenant may do anything in its namespace: no role of the product lets it write what the daemons do.
+fn rights() -> [Value; 2] {
+    [
+        // Its namespace is there once it has made something.
+        json!({"tenant": [{"create": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}}]}),
+        json!({"create": [{
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": {"name": "owner", "namespace": TENANT},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"kind": "ServiceAccount", "name": TENANT, "namespace": TENANT}],
+        }]}),
+    ]
+}
+
+/// The story of these moves, a few at a time; without policies edits of bound pods are not refused, and what the daemons alone
+/// write is there, which nobody reads while they live.
 fn story(moves: &[Value], policies: bool) -> Value {
-    let mut steps = vec![
+    let mut steps = Vec::from(rights());
+    steps.extend([
         json!({"queue": {"name": "team-a", "gpu": 9}}),
         json!({"queue": {"name": TENANT, "gpu": LIMIT, "limit": LIMIT}}),
         json!({"gang": {"name": "ana", "queue": "team-a", "pods": 8, "gpu": "1"}}),
         json!({"gang": {"name": "halves", "queue": "team-a", "pods": 2, "gpu": "0.5"},
             "expect": {"bound": {"ana": 8, "halves": 2}}}),
-    ];
+    ]);
     if !policies {
         let names = POLICIES.map(|name| format!("ValidatingAdmissionPolicyBinding/{name}"));
         steps.push(json!({"delete": names}));
@@ -183,9 +232,12 @@ fn story(moves: &[Value], policies: bool) -> Value {
     for some in moves.chunks(10) {
         steps.push(json!({"tenant": some, "expect": {"bound": {"ana": 8, "halves": 2}, "tenant-holds-at-most": LIMIT}}));
     }
+    let written = |at: u32| [format!("BindRequest/pod-{at}"), format!("DailyRecord/record-{at}")];
+    let refused: Vec<String> =
+        if policies { (0..NUMBERS).flat_map(written).collect() } else { Vec::new() };
     // Of 16 GPUs the neighbour has nine and the tenant four.
     steps.push(json!({"gang": {"name": "canary", "queue": "team-a", "pods": 3, "gpu": "1"},
-        "expect": {"bound": {"ana": 8, "halves": 2, "canary": 3}, "tenant-holds-at-most": LIMIT}}));
+        "expect": {"bound": {"ana": 8, "halves": 2, "canary": 3}, "tenant-holds-at-most": LIMIT, "gone": refused}}));
     json!({
         "about": "Moves of a tenant that were drawn.", "nodes": "2xH100:8", "ledger": true, "admission": true,
         "steps": steps,
