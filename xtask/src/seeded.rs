@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     );
     let mut caught = BTreeMap::new();
     for bug in chosen {
-        let found = suites.run(Some(&bug.name), seeds.clone())?;
+        let found = suites.run(Some(bug), seeds.clone())?;
         print(&row(bug, Some(&found)))?;
         caught.insert(bug.name.clone(), found);
         if arguments.write {

@@ -46,6 +46,11 @@ impl Bug {
         Ok(bugs)
     }
 
+    /// Tells whether all that it changes lies in a folder.
+    pub(super) fn is_in(&self, folder: &str) -> bool {
+        self.edits.iter().all(|edit| Path::new(&edit.file).starts_with(folder))
+    }
+
     /// Counts the files that it changes.
     #[cfg(test)]
     pub(super) fn files(&self) -> usize {
@@ -257,6 +262,20 @@ mod tests {
         );
         check("    x = 1;", "    y = 2;", "    if ON { y = 2; } else { x = 1; }");
         check("(A, f(\"\"), b)", "(A, f(\"\"), c)", "(A, f(\"\"), (if ON { c } else { b }))");
+    }
+
+    #[test]
+    fn a_bug_is_in_a_folder_where_it_changes_nothing_else() {
+        for (files, expect) in [
+            (["cli/src/a.rs", "cli/src/b/c.rs"], true),
+            (["cli/src/a.rs", "engine/src/b.rs"], false),
+            (["client/a.rs", "cli.rs"], false),
+        ] {
+            let hunk = |file: &str| format!("+++ b/{file}\n@@ -1 +1 @@\n-a;\n+b;\n");
+            let patch = format!("It is wrong.\n\n{}", files.map(hunk).concat());
+            let bug = Bug::read("01-wrong", &patch).expect("it is a patch");
+            assert_eq!(bug.is_in("cli"), expect, "{files:?}");
+        }
     }
 
     #[test]

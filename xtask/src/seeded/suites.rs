@@ -11,11 +11,15 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::bug::VARIABLE;
+use super::bug::{Bug, VARIABLE};
 use crate::repository::{capture, cargo, command, root, say};
 
 /// Suites by folder and name, beside the tests in the libraries.
 const SUITES: &[(&str, &str)] = &[
+    // Most others of the command line clear the environment of the commands that they start, and with it the switch.
+    (CLI, "escapes"),
+    (CLI, "plans"),
+    (CLI, "requests"),
     ("engine", "histories"),
     ("engine", "properties"),
     ("podgrouper", "groups"),
@@ -40,8 +44,12 @@ const STORIES: (&str, &str) = ("tests", "crash_points");
 /// One in so many deaths is told, and none on a real API server.
 const DEATHS: [(&str, Option<&str>); 2] =
     [("KAI_CRASH_EVERY", Some("400")), ("KUBEBUILDER_ASSETS", None)];
-/// Packages whose tests have nothing to do with what is written to the API server.
-const LEFT_OUT: &[&str] = &["kubectl-kai", "kai-sandbox", "xtask"];
+/// The folder of the command line: its own suites look for its bugs and for no others, since no daemon has any of it.
+const CLI: &str = "cli";
+/// Packages whose tests look for no bug of a daemon or of the command line.
+const LEFT_OUT: &[&str] = &["kai-sandbox", "xtask"];
+/// Name of the tests in a library.
+const UNIT_TESTS: &str = "unit tests";
 /// The program that simulates clusters.
 const SIMULATE: &str = "simulate";
 /// Size of a simulated cluster.
@@ -68,12 +76,14 @@ pub(super) struct Caught {
 }
 
 impl Caught {
-    /// The hours as the table has them.
+    /// The hours as the table has them; empty where there were none.
     pub(super) fn hours(&self) -> String {
         if self.is_simulated {
             format!("{:.1}", self.hours)
-        } else {
+        } else if self.hours > 0.0 {
             format!("not in {:.1}", self.hours)
+        } else {
+            String::new()
         }
     }
 }
@@ -92,9 +102,19 @@ struct Suite {
 }
 
 impl Suite {
-    /// Its place among the others.
-    fn place(&self) -> (bool, &str) {
-        (self.name.ends_with(STORIES.1), self.name.as_str())
+    /// Its place among the others: clusters of the command line come after its unit tests, which take less.
+    fn place(&self) -> (bool, bool, &str) {
+        let has_clusters = self.is_of_cli() && !self.name.ends_with(UNIT_TESTS);
+        (self.name.ends_with(STORIES.1), has_clusters, self.name.as_str())
+    }
+
+    fn is_of_cli(&self) -> bool {
+        self.folder.ends_with(CLI)
+    }
+
+    /// Tells whether it may notice a bug; all of them run where there is none.
+    fn looks_for(&self, bug: Option<&Bug>) -> bool {
+        bug.is_none_or(|bug| bug.is_in(CLI) == self.is_of_cli())
     }
 }
 
@@ -127,7 +147,7 @@ impl Suites {
                 let of = folder.file_name().unwrap_or_default().to_string_lossy();
                 let is_lib = message["target"]["kind"][0] == "lib";
                 if is_lib || SUITES.contains(&(&*of, target)) {
-                    let name = format!("{of}: {}", if is_lib { "unit tests" } else { target });
+                    let name = format!("{of}: {}", if is_lib { UNIT_TESTS } else { target });
                     suites.tests.push(Suite { name, folder: folder.to_path_buf(), program });
                 }
             } else if target == SIMULATE {
@@ -143,10 +163,13 @@ impl Suites {
         Ok(suites)
     }
 
-    /// Runs all with a bug, or with none: the tests until one fails, clusters until one breaks a promise.
-    pub(super) fn run(&self, bug: Option<&str>, seeds: Range<u64>) -> Result<Caught> {
+    /// Runs all that may notice a bug, or all where there is none: the tests until one fails, clusters until one breaks a
+    /// promise.
+    pub(super) fn run(&self, bug: Option<&Bug>, seeds: Range<u64>) -> Result<Caught> {
         let mut caught = Caught::default();
-        for suite in &self.tests {
+        let name = bug.map(|bug| bug.name.as_str());
+        let is_simulated = bug.is_none_or(|bug| !bug.is_in(CLI));
+        for suite in self.tests.iter().filter(|suite| suite.looks_for(bug)) {
             let mut run = Command::new(&suite.program);
             run.current_dir(&suite.folder).env("CARGO_MANIFEST_DIR", &suite.folder);
             run.env("PROPTEST_RNG_SEED", "17").arg("--quiet");
@@ -156,12 +179,12 @@ impl Suites {
                     None => run.env_remove(variable),
                 };
             }
-            if ended(&mut run, bug)? != Ended::Well {
+            if ended(&mut run, name)? != Ended::Well {
                 caught.suite = Some(suite.name.clone());
                 break;
             }
         }
-        for seed in seeds {
+        for seed in seeds.filter(|_| is_simulated) {
             let mut run = Command::new(&self.simulate);
             run.args(["--seed", &seed.to_string()]).args(CLUSTER).current_dir(root());
             if seed.is_multiple_of(TWO_LEADERS_IN) {
@@ -176,12 +199,12 @@ impl Suites {
             if (seed / MIXED_IN / CROWDED_IN).is_multiple_of(MEDDLERS_IN) {
                 run.arg("--meddlers");
             }
-            let how = ended(&mut run, bug)?;
+            let how = ended(&mut run, name)?;
             let text = std::fs::read_to_string(output()).unwrap_or_default();
             caught.hours += hours(&text);
             if how != Ended::Well {
                 let finding = text.lines().find(|line| line.starts_with("  ")).unwrap_or_default();
-                say(&format!("  {} seed {seed}: {}", bug.unwrap_or("no bug"), finding.trim()));
+                say(&format!("  {} seed {seed}: {}", name.unwrap_or("no bug"), finding.trim()));
                 caught.is_simulated = true;
                 break;
             }
