@@ -241,4 +241,38 @@ mod tests {
         assert!(records::parse(&json!({"spec": {"day": 5}})).is_none());
         assert!(records::parse(&json!({})).is_none());
     }
+
+    /// The GPU time of work that was moved is that of each queue for as long as it was there.
+    #[tokio::test]
+    async fn of_work_that_was_moved_the_use_in_the_queue_alone_counts() {
+        use http::{Request, Response};
+        use kube::client::Body;
+
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let record = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "queue": "new",
+                "outcome": "Succeeded", "usage": [
+                    {"queue": "old", "gpuType": "H100", "microGpuSeconds": 5},
+                    {"queue": "new", "gpuType": "H100", "microGpuSeconds": 2}]});
+            let day = json!({"metadata": {"namespace": "n", "name": "d"},
+                "spec": {"day": "2020-01-01", "workloads": {"u": record}}});
+            let is_of_records = request.uri().path().ends_with("/dailyrecords");
+            let items = if is_of_records { vec![day] } else { Vec::new() };
+            let body = json!({"metadata": {"resourceVersion": "1"}, "items": items}).to_string();
+            Ok::<_, kube::Error>(Response::new(Body::from(body.into_bytes())))
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "n"), "n");
+        for (queue, expect) in [("new", vec![2_u64]), ("old", vec![5]), ("other", vec![])] {
+            let filter = Filter {
+                since: "none".into(),
+                until: None,
+                queue: Some(queue.into()),
+                owner: None,
+                kind: None,
+            };
+            let found = filter.read(Some("n"), &cluster).await.expect("the server answers");
+            let rows = found.rows.iter().flat_map(|entry| &entry.record.usage);
+            let used: Vec<u64> = rows.map(|row| row.micro_gpu_seconds).collect();
+            assert_eq!(used, expect, "{queue}");
+        }
+    }
 }

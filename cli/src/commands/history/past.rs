@@ -161,3 +161,29 @@ pub(super) fn evictor(row: &EvictionRow) -> String {
         name => format!("{}/{name}", row.by_namespace),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record keeps the last evictions of its day alone.
+    #[test]
+    fn evictions_that_records_left_out_are_counted() {
+        let entry = |day: i8, kept: usize, evictions_left_out: u32, run_seconds: u64| Entry {
+            namespace: "n".to_owned(),
+            day: jiff::civil::date(2026, 11, day),
+            uid: "u".to_owned(),
+            record: WorkloadRecord {
+                name: format!("of day {day}"),
+                evictions: vec![EvictionRow::default(); kept],
+                evictions_left_out,
+                run_seconds,
+                ..WorkloadRecord::default()
+            },
+        };
+        let all = Past::all(vec![entry(2, 1, 0, 5), entry(1, 2, 40, 7)]);
+        let [one] = all.as_slice() else { panic!("it is one workload: {all:?}") };
+        assert_eq!((one.evictions_count(), one.sum(|record| record.run_seconds)), (43, 12));
+        assert_eq!(one.last.name, "of day 2");
+    }
+}

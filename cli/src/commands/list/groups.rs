@@ -160,3 +160,54 @@ fn group(name: &str, sums: &Sums) -> Group {
         gpu_held_milli: held.milli,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// A pod with 8 GPUs that is a workload of its own.
+    fn workload(phase: &str, node: &str, queue: &str, user: &str) -> Workload {
+        let limits = json!({"limits": {"nvidia.com/gpu": "8"}});
+        let pod = json!({"metadata": {"name": "p", "labels": {"user": user}},
+            "spec": {"nodeName": node, "containers": [{"resources": limits}]},
+            "status": {"phase": phase}});
+        let mut workload = Workload::of_pod(&pod);
+        workload.queue = queue.to_owned();
+        workload.object = Some(pod.clone());
+        workload.pods = vec![pod];
+        workload
+    }
+
+    /// The rows as text and as data.
+    fn rows(by: By) -> (Vec<String>, Value) {
+        let workloads = [
+            workload("Running", "n", "a", "ana"),
+            workload("Pending", "", "a", "bo"),
+            workload("Pending", "", "a", "bo"),
+            workload("Pending", "", "b", "bo"),
+            workload("Succeeded", "n", "b", "ana"),
+        ];
+        let report = report(by, &workloads);
+        let Body::Table(table) = &report.body else { panic!("groups are a table") };
+        let row = |row: &Row| {
+            let cells: Vec<&str> = row.cells.iter().map(|cell| cell.text.as_str()).collect();
+            cells.join(" ")
+        };
+        (table.rows.iter().map(row).collect(), report.data["items"].clone())
+    }
+
+    #[test]
+    fn each_queue_user_and_kind_has_its_own_numbers() {
+        let (queues, items) = rows(By::Queue);
+        assert_eq!(queues, ["a 3 2 1 0 16 8", "b 2 1 0 1 8 -"]);
+        assert_eq!(
+            items[0],
+            json!({"name": "a", "workloads": 3, "pending": 2, "running": 1, "ended": 0,
+                "gpuPending": "16", "gpuPendingMilli": 16_000, "gpuHeld": "8", "gpuHeldMilli": 8_000})
+        );
+        assert_eq!(rows(By::User).0, ["ana 2 0 1 1 - 8", "bo 3 3 0 0 24 -"]);
+        assert_eq!(rows(By::Kind).0, ["pod 5 3 1 1 24 8"]);
+    }
+}

@@ -225,4 +225,12 @@ mod tests {
         check(&mpi, "launcher", Ok(&["t-launcher-0"]));
         check(&["t-9", "t-4x"], "9", Ok(&["t-9"]));
     }
+
+    #[test]
+    fn who_serves_or_evaluates_has_no_number() {
+        let tensorflow = ["ps/0", "worker/1", "chief/0", "worker/0", "evaluator/0"];
+        check(&tensorflow, "0,1,2", Ok(&["t-chief-0", "t-worker-0", "t-worker-1"]));
+        check(&tensorflow, "3", Err("there is no rank \"3\""));
+        check(&tensorflow, "ps,evaluator", Ok(&["t-evaluator-0", "t-ps-0"]));
+    }
 }

@@ -313,6 +313,32 @@ mod tests {
     }
 
     #[test]
+    fn each_amount_of_a_queue_stands_where_it_is_looked_for() {
+        let amounts =
+            |first: u32| json!({"quota": first, "limit": first + 1, "overQuotaWeight": first + 2});
+        let spec = json!({"priority": 7, "displayName": "A", "preemptMinRuntime": "1m",
+            "reclaimMinRuntime": "2m",
+            "resources": {"gpu": amounts(10), "cpu": amounts(20), "memory": amounts(30)}});
+        let queues = Queues::read(vec![json!({"metadata": {"name": "a"}, "spec": spec})]);
+        let out = Output::given(Box::new(Vec::new()), Box::new(Vec::new()));
+        let report = flat(&queues, &["a"], &Told::default(), &out);
+        let Body::Table(table) = &report.body else { panic!("queues are a table") };
+        let cells: Vec<&str> = table.rows[0].cells.iter().map(|cell| cell.text.as_str()).collect();
+        let times = "preempt 1m, reclaim 2m";
+        assert_eq!(
+            cells,
+            ["a", "-", "7", "?", "10", "11", "12", "20", "21", "30", "31", times, "A"]
+        );
+        let row = &report.data["items"][0];
+        for (lane, expect) in
+            [("gpu", [10, 11, 12]), ("cpu", [20, 21, 22]), ("memory", [30, 31, 32])]
+        {
+            let told = ["quota", "limit", "overQuotaWeight"].map(|field| row[lane][field].clone());
+            assert_eq!(told, expect.map(|amount: u32| json!(amount.to_string())), "{lane}");
+        }
+    }
+
+    #[test]
     fn bars_show_what_is_inside_and_above_the_quota() {
         for (used, quota, expect) in [
             (0, Some(8000), "...................."),

@@ -235,3 +235,29 @@ fn uuids_are_as_long_as_they_must_be_to_differ() {
         "{page}"
     );
 }
+
+/// The scheduler goes by the queue of the group; what the pod says may be older.
+#[test]
+fn a_device_is_of_the_queue_of_its_holders_group() {
+    let members = Members {
+        queues: BTreeSet::from(["new".to_owned()]),
+        groups: BTreeMap::from([(("ml".to_owned(), "pg".to_owned()), "new".to_owned())]),
+    };
+    for (group, label, expect) in [
+        ("pg", "old", true),
+        ("pg", "", true),
+        ("", "new", true),
+        ("", "old", false),
+        ("other", "new", true),
+    ] {
+        let holder = Holder {
+            namespace: "ml".into(),
+            pod: "p".into(),
+            pod_group: group.into(),
+            queue_label: label.into(),
+            share: String::new(),
+            milli: None,
+        };
+        assert_eq!(members.has(&holder), expect, "group {group:?}, label {label:?}");
+    }
+}

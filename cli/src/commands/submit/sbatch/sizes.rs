@@ -315,6 +315,22 @@ mod tests {
         check("--mem=0", "1 x 1 tasks, None cores, None MiB, None None");
     }
 
+    /// Most scripts give a number alone.
+    #[test]
+    fn memory_is_in_megabytes_unless_it_says_otherwise() {
+        for (memory, mib) in [
+            ("4000", 4000),
+            ("4000M", 4000),
+            ("512MB", 512),
+            ("1500K", 2),
+            ("3G", 3072),
+            ("1T", 1_048_576),
+        ] {
+            let expect = format!("1 x 1 tasks, None cores, Some({mib}) MiB, None None");
+            check(&format!("--mem={memory}"), &expect);
+        }
+    }
+
     #[test]
     fn no_pod_starts_a_task_that_there_is_not() {
         check("-N 2 -n 5", "x: --ntasks=5 is no whole number for each of 2");
