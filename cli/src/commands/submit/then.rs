@@ -67,14 +67,12 @@ impl ThenFlags {
         context: &mut Context,
     ) -> Result<Exit, Error> {
         let cluster = context.cluster().await?;
-        let mut exit = Exit::Ok;
+        let mut ends = Vec::new();
         for document in created.iter().filter(|document| document.is_workload) {
-            let ended = self.one(document, awaited, &cluster, context).await?;
-            if exit == Exit::Ok {
-                exit = ended;
-            }
+            ends.push(self.one(document, awaited, &cluster, context).await?);
         }
-        if self.rm && exit != Exit::Pending {
+        let (exit, have_ended) = whole(&ends);
+        if self.rm && have_ended {
             remove(created, &cluster, context).await?;
         }
         Ok(exit)
@@ -120,6 +118,13 @@ impl ThenFlags {
     }
 }
 
+/// Says how the command ends after several workloads, which is as the first that did not end well; and whether all of them
+/// have ended.
+fn whole(ends: &[Exit]) -> (Exit, bool) {
+    let bad = ends.iter().find(|end| **end != Exit::Ok);
+    (bad.copied().unwrap_or(Exit::Ok), !ends.contains(&Exit::Pending))
+}
+
 /// Deletes what was submitted, and no other object of the same name.
 async fn remove(
     created: &[Document],
@@ -137,4 +142,23 @@ async fn remove(
         context.out.talk(&format!("{} deleted", clean(&listing::name(&document.object))));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has not ended in time goes on, whatever came of the others.
+    #[test]
+    fn nothing_is_deleted_while_one_of_them_runs() {
+        for (ends, expect) in [
+            (vec![Exit::Ok, Exit::Ok], (Exit::Ok, true)),
+            (vec![Exit::Ok, Exit::WorkloadFailed], (Exit::WorkloadFailed, true)),
+            (vec![Exit::WorkloadFailed, Exit::Pending], (Exit::WorkloadFailed, false)),
+            (vec![Exit::Pending, Exit::WorkloadFailed], (Exit::Pending, false)),
+            (vec![], (Exit::Ok, true)),
+        ] {
+            assert_eq!(whole(&ends), expect, "{ends:?}");
+        }
+    }
 }
