@@ -56,7 +56,8 @@ impl Particulars {
             main_class: flags.main_class.clone(),
             ..Self::default()
         };
-        if let Some(text) = &flags.ttl {
+        // After no time it is deleted at once, and with no such time never.
+        if let Some(text) = flags.ttl.as_deref().filter(|text| *text != "none") {
             match duration::parse("--ttl", text) {
                 Ok(span) => read.ttl_seconds = Some(span.map_or(0, |span| span.as_secs())),
                 Err(problem) => problems.push(problem),
@@ -191,4 +192,22 @@ fn wrong_schedule(text: &str) -> Option<Problem> {
             .line("minute, hour, day of the month, month, day of the week")
             .fix("--schedule '0 2 * * *'  (every night at two)   or   --schedule @daily"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::kinds;
+
+    #[test]
+    fn work_is_deleted_after_its_time_and_never_without_one() {
+        for (ttl, expect) in
+            [(None, None), (Some("1h"), Some(3600)), (Some("0s"), Some(0)), (Some("none"), None)]
+        {
+            let flags =
+                ParticularFlags { ttl: ttl.map(str::to_owned), ..ParticularFlags::default() };
+            let (read, problems) = Particulars::read(&flags, kinds::named("job"));
+            assert_eq!((read.ttl_seconds, problems), (expect, vec![]), "{ttl:?}");
+        }
+    }
 }
