@@ -19,6 +19,7 @@ mod data;
 mod defaults;
 mod diff;
 mod document;
+mod earlier;
 mod fetch;
 mod fits;
 mod folders;

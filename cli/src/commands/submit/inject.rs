@@ -4,7 +4,7 @@ use kai_api::quantity::Quantity;
 use serde_json::{Value, json};
 
 use super::request::Request;
-use super::{claims, roles, sharing};
+use super::{claims, earlier, roles, sharing};
 use crate::cluster::gpu::Gpu;
 use crate::cluster::json::{ensure, text};
 use crate::cluster::kinds::{Gang, Kind, Shape};
@@ -27,6 +27,9 @@ pub(crate) fn inject(
     let mut problems = Vec::new();
     let sites = sites(object);
     metadata(object, request, notes);
+    if let Some(gpu) = &request.gpu {
+        notes.extend(earlier::kept(object, &working(&sites), gpu));
+    }
     for site in &sites {
         if let Err(problem) = place(object, site, request) {
             problems.push(problem);
@@ -283,7 +286,7 @@ fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
         ));
     }
     for site in working {
-        clear(object, site, gpu.is_share());
+        earlier::clear(object, site, gpu);
         match gpu {
             Gpu::Whole(count) => limit(object, site, names::GPU, *count)?,
             Gpu::Mig { profile, count } => {
@@ -306,39 +309,6 @@ fn gpus(object: &mut Value, sites: &[Site], gpu: &Gpu) -> Result<(), Problem> {
         }
     }
     Ok(())
-}
-
-/// Removes what the template asked for before; what it says about a share stays where another share follows.
-fn clear(object: &mut Value, site: &Site, is_share: bool) {
-    if let Some(Value::Object(annotations)) =
-        site.meta.as_ref().and_then(|meta| object.pointer_mut(&format!("{meta}/annotations")))
-    {
-        for key in [names::FRACTION, names::MEMORY, names::DEVICES] {
-            annotations.remove(key);
-        }
-        if !is_share {
-            annotations.remove(names::SHARE_CONTAINER);
-            annotations.remove(names::MPS);
-        }
-    }
-    if site.shape == Shape::Spark {
-        ensure(object, &site.spec).remove("gpu");
-    }
-    claims::clear(object, site);
-    for container in &site.containers {
-        for list in ["limits", "requests"] {
-            if let Some(Value::Object(map)) =
-                object.pointer_mut(&format!("{container}/resources/{list}"))
-            {
-                map.retain(|name, _| !is_device(name));
-            }
-        }
-    }
-}
-
-/// Tells whether a resource is devices that `--gpu` asks for.
-fn is_device(name: &str) -> bool {
-    [names::GPU, names::AMD_GPU, names::GAUDI].contains(&name) || name.starts_with(names::MIG)
 }
 
 fn limit(object: &mut Value, site: &Site, resource: &str, count: u32) -> Result<(), Problem> {

@@ -110,6 +110,12 @@ impl Process {
         if let Some((resource, count)) = &self.rdma {
             ensure(object, &format!("{container}/resources/limits"))
                 .insert(resource.clone(), json!(count));
+            // A request that differs from its limit is refused.
+            if let Some(Value::Object(requests)) =
+                object.pointer_mut(&format!("{container}/resources/requests"))
+            {
+                requests.insert(resource.clone(), json!(count));
+            }
             let capabilities = ensure(object, &format!("{container}/securityContext/capabilities"));
             let add = capabilities.entry("add").or_insert_with(|| json!([]));
             if let Some(add) = add.as_array_mut().filter(|add| !add.contains(&json!("IPC_LOCK"))) {
@@ -187,6 +193,24 @@ mod tests {
                 "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}],
                 "securityContext": {"runAsUser": 1000, "runAsGroup": 100}})
         );
+    }
+
+    /// The server fills in what is requested.
+    #[test]
+    fn the_request_of_a_copy_follows_its_limit() {
+        let flags = ProcessFlags { rdma: Some("rdma/hca:2".into()), ..ProcessFlags::default() };
+        let (process, problems) = Process::read(&flags, None);
+        assert_eq!(problems, []);
+        let before = json!({"cpu": "4", "rdma/hca": "1"});
+        let container =
+            json!({"name": "main", "resources": {"limits": before, "requests": before}});
+        let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"},
+            "spec": {"containers": [container]}});
+        let site = sites(&pod).remove(0);
+        process.inject(&mut pod, &site).expect("it has a place");
+        let after = json!({"cpu": "4", "rdma/hca": 2});
+        let resources = &pod["spec"]["containers"][0]["resources"];
+        assert_eq!(*resources, json!({"limits": after, "requests": after}));
     }
 
     #[test]
