@@ -16,7 +16,7 @@ use crate::commands::outage::Outage;
 use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem, number};
 use crate::print::output::{Output, clean};
-use crate::workload::{State, Workload, load_readable};
+use crate::workload::{State, Workload, is_leaving, load_readable};
 
 /// Time between two looks at the pod.
 const LOOK: Duration = Duration::from_secs(1);
@@ -191,7 +191,7 @@ impl Way<'_> {
                 let workload = loaded.one(&self.args.name, &place)?;
                 let all = sources(workload, &self.cluster).await;
                 let all = self.outage.sit_out(all, out)?.unwrap_or_default();
-                let may_grow = all.is_empty();
+                let may_grow = all.is_empty() || lacks_pods(workload);
                 let ranks: Vec<String> = self.args.rank.iter().cloned().collect();
                 let mut chosen = chosen(&ranks, None, all, may_grow)?;
                 chosen.retain(|source| source.runs);
@@ -230,6 +230,12 @@ impl Way<'_> {
             tokio::time::sleep(LOOK).await;
         }
     }
+}
+
+/// Tells whether fewer pods are there than it has at the same time, so that any rank may come yet.
+fn lacks_pods(workload: &Workload) -> bool {
+    let is_there = |pod: &&Value| pod["status"]["phase"] != "Failed" && !is_leaving(pod);
+    workload.pods.iter().filter(is_there).count() < workload.at_once()
 }
 
 /// A pod to lead to.
@@ -326,6 +332,29 @@ mod tests {
         ] {
             let pod = json!({"spec": {"containers": [{"ports": ports}]}});
             assert_eq!(guess(&Workload::default(), &pod).ok(), expect, "{pod}");
+        }
+    }
+
+    /// After an eviction they come one by one.
+    #[test]
+    fn a_rank_may_come_while_pods_are_missing() {
+        let pod = |phase: &str| json!({"metadata": {"name": "p"}, "status": {"phase": phase}});
+        let mut leaving = pod("Running");
+        leaving["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        for (other, expect) in [
+            (None, true),
+            (Some(pod("Pending")), false),
+            (Some(pod("Running")), false),
+            (Some(pod("Succeeded")), false),
+            // Another one comes in its place.
+            (Some(pod("Failed")), true),
+            (Some(leaving), true),
+        ] {
+            let mut workload = Workload::default();
+            workload.groups.push(json!({"spec": {"minMember": 2}}));
+            workload.pods.push(pod("Running"));
+            workload.pods.extend(other.clone());
+            assert_eq!(lacks_pods(&workload), expect, "{other:?}");
         }
     }
 
