@@ -172,20 +172,20 @@ fn count_up(entry: &mut Entry, now: Timestamp) {
 /// Thousandths of a GPU-hour in a second of a millionth of a GPU.
 const MICRO_GPU_SECONDS_OF_MILLI_HOUR: u128 = 3_600 * 1_000;
 
-/// GPU time in hours: exact where that has at most three digits after the point, else rounded to them.
+/// GPU time in hours, rounded to three digits after the point, and to two of ten hours and more.
 pub(super) fn hours(micro_gpu_seconds: u128) -> String {
-    let half = MICRO_GPU_SECONDS_OF_MILLI_HOUR / 2;
-    let milli = (micro_gpu_seconds + half) / MICRO_GPU_SECONDS_OF_MILLI_HOUR;
+    // What is rounded twice may be rounded up from below the half.
+    let rounded = |unit: u128| (micro_gpu_seconds + unit / 2) / unit;
+    let milli = rounded(MICRO_GPU_SECONDS_OF_MILLI_HOUR);
     if milli == 0 && micro_gpu_seconds > 0 {
         return "<0.001".to_owned();
     }
-    let digits = format!("{}.{:03}", milli / 1000, milli % 1000);
     // Thousandths matter to little work only.
     if milli >= 10_000 {
-        let centi = (milli + 5) / 10;
+        let centi = rounded(10 * MICRO_GPU_SECONDS_OF_MILLI_HOUR);
         return format!("{}.{:02}", centi / 100, centi % 100);
     }
-    digits
+    format!("{}.{:03}", milli / 1000, milli % 1000)
 }
 
 /// A moment in a table: `2026-11-24T10:00:00Z`, as everywhere in the API.
@@ -208,6 +208,9 @@ mod tests {
             (1_800_000_000, "0.500"),
             (1_799, "<0.001"),
             (12_345_678 * 3_600_000, "12345.68"),
+            // 10.0045 and 9.9996 hours.
+            (36_016_200_000, "10.00"),
+            (35_998_560_000, "10.00"),
         ] {
             assert_eq!(hours(micro), shown);
         }
