@@ -409,7 +409,42 @@ pub(crate) fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::decoded;
+    use std::sync::{Arc, Mutex};
+
+    use http::{Request, Response};
+    use kube::client::Body;
+    use serde_json::{Value, json};
+
+    use super::{Call, Cluster, Resource, decoded};
+
+    /// Another object may have the name by then.
+    #[tokio::test]
+    async fn exactly_the_object_that_was_looked_at_is_deleted() {
+        let sent: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let service = tower::service_fn({
+            let sent = Arc::clone(&sent);
+            move |request: Request<Body>| {
+                let sent = Arc::clone(&sent);
+                async move {
+                    let body = request.into_body().collect_bytes().await?;
+                    let body: Value = serde_json::from_slice(&body).expect("it is JSON");
+                    sent.lock().expect("nobody panics with it").push(body);
+                    Ok::<_, kube::Error>(Response::new(Body::from(b"{}".to_vec())))
+                }
+            }
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "ml"), "ml");
+        let pods = Resource::new("v1", "Pod", "pods");
+        let call = Call::new("delete", &pods).namespace(Some("ml")).name("a");
+        for is_dry in [false, true] {
+            assert!(cluster.delete(&call, "u", is_dry).await.expect("it is taken"));
+        }
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+            "propagationPolicy": "Background", "preconditions": {"uid": "u"}});
+        let mut dry = options.clone();
+        dry["dryRun"] = json!(["All"]);
+        assert_eq!(*sent.lock().expect("nobody panics with it"), [options, dry]);
+    }
 
     #[test]
     fn an_answer_is_an_object() {

@@ -368,13 +368,26 @@ async fn pods_of_named_work_alone_are_listed() {
     assert_eq!(pods, ["POD", "b-0"], "{read}");
 }
 
-/// Answers as a server does that has a job whose one pod has ended, and gives nobody the log of that.
-fn without_logs(path: &str) -> (u16, Value) {
+/// A list of a server that has a job which completed, with these pods.
+fn list_of_job(path: &str, pods: &[Value]) -> Value {
     let top = "group: batch\nversion: v1\nkind: Job\nname: a\nuid: job-a\n";
     let job = json!({"metadata": {"name": "a", "namespace": "default", "uid": "job-a"},
         "status": {"conditions": [{"type": "Complete", "status": "True"}]}});
     let group = json!({"metadata": {"name": "pg-a", "namespace": "default",
         "annotations": {"kai.scheduler/top-owner-metadata": top}}, "spec": {"queue": "q"}});
+    if path.contains("/pods?") {
+        page(pods, "")
+    } else if path.contains("/podgroups?") {
+        page(&[group], "")
+    } else if path.contains("/jobs?") {
+        page(&[job], "")
+    } else {
+        page(&[], "")
+    }
+}
+
+/// Answers as a server does that has a job whose one pod has ended, and gives nobody the log of that.
+fn without_logs(path: &str) -> (u16, Value) {
     let pod = json!({"metadata": {"name": "a-0", "namespace": "default", "uid": "pod-a",
         "annotations": {"pod-group-name": "pg-a"}},
         "spec": {"containers": [{"name": "main"}]}, "status": {"phase": "Succeeded"}});
@@ -383,18 +396,7 @@ fn without_logs(path: &str) -> (u16, Value) {
             "reason": "Forbidden", "message": "logs are nobody's", "code": 403});
         return (403, refusal);
     }
-    let found = if path.contains("/pods/a-0") {
-        pod
-    } else if path.contains("/pods?") {
-        page(&[pod], "")
-    } else if path.contains("/podgroups?") {
-        page(&[group], "")
-    } else if path.contains("/jobs?") {
-        page(&[job], "")
-    } else {
-        page(&[], "")
-    };
-    (200, found)
+    if path.contains("/pods/a-0") { (200, pod) } else { (200, list_of_job(path, &[pod])) }
 }
 
 /// The code says that a log is whole: who keeps it has nothing else to go by.
@@ -417,6 +419,69 @@ async fn a_log_that_cannot_be_read_makes_its_reader_fail() {
     let said = printed.text();
     assert!(said.contains("the log of a-0 is not all there"), "{said}");
     assert_eq!(exit, kubectl_kai::error::Exit::Failure, "{said}");
+}
+
+/// Answers as a server does that has a job of two ranks, each of which failed once and was started again: rank 1 before rank 0.
+fn restarted(path: &str) -> String {
+    let is_before = path.contains("previous=true") && path.contains("container=main");
+    let log = match (path.contains("/pods/a-0/log"), path.contains("/pods/a-1/log"), is_before) {
+        (true, _, true) => vec![(6, "told")],
+        (true, _, false) => vec![(11, "a"), (14, "d")],
+        (_, true, true) => vec![(3, "cause"), (4, "end")],
+        (_, true, false) => vec![(12, "b"), (13, "c")],
+        (false, false, _) => Vec::new(),
+    };
+    if !log.is_empty() {
+        let line = |(second, text): &(u8, &str)| format!("2026-01-01T00:00:{second:02}Z {text}\n");
+        return log.iter().map(line).collect::<Vec<_>>().concat();
+    }
+    let pod = |rank: u8, code: u8, second: u8| {
+        let end = json!({"exitCode": code, "reason": "Error",
+            "finishedAt": format!("2026-01-01T00:00:{second:02}Z")});
+        let status = json!({"name": "main", "state": {"terminated": {"exitCode": 0}},
+            "lastState": {"terminated": end}});
+        json!({"metadata": {"name": format!("a-{rank}"), "namespace": "default",
+                "uid": format!("pod-{rank}"), "annotations": {"pod-group-name": "pg-a"},
+                "labels": {"batch.kubernetes.io/job-completion-index": rank.to_string()}},
+            "spec": {"nodeName": "n", "restartPolicy": "OnFailure", "containers": [{"name": "main"}]},
+            "status": {"phase": "Succeeded", "containerStatuses": [status]}})
+    };
+    list_of_job(path, &[pod(0, 143, 7), pod(1, 3, 5)]).to_string()
+}
+
+/// Returns the last word of each line of the logs of that job, and what is said beside them.
+async fn logs_of_restarted(words: &[&str]) -> (Vec<String>, String) {
+    let (printed, said) = (Printed::default(), Printed::default());
+    let service = tower::service_fn(|request: Request<Body>| {
+        let answer = restarted(&request.uri().to_string());
+        async move { Ok::<_, kube::Error>(Response::new(Body::from(answer.into_bytes()))) }
+    });
+    let client = kube::Client::new(service, "default");
+    let out = Output::given(Box::new(printed.clone()), Box::new(said.clone()));
+    let mut context = kubectl_kai::Context::given(client, "default", out);
+    let argv = ["kubectl-kai", "logs", "a"].iter().chain(words).map(Into::into).collect();
+    let exit = kubectl_kai::run(argv, &mut context).await;
+    assert_eq!(exit, kubectl_kai::error::Exit::Ok, "{}", said.text());
+    let last = |line: &str| line.rsplit(' ').next().unwrap_or_default().to_owned();
+    (printed.text().lines().map(last).collect(), said.text())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_of_ranks_come_in_the_order_of_their_times() {
+    let (lines, said) = logs_of_restarted(&[]).await;
+    assert_eq!(lines, ["a", "b", "c", "d"], "{said}");
+}
+
+/// Its container was started again since.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_failed_first_is_shown_as_it_failed() {
+    let (lines, said) = logs_of_restarted(&["--errors"]).await;
+    assert_eq!(lines, ["cause", "end"], "{said}");
+    for line in
+        ["1 failed first at 2026-01-01T00:00:05Z: exit code 3", "then 0, 2s later: exit code 143"]
+    {
+        assert!(said.contains(line), "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -244,6 +244,7 @@ fn standing(pod: &Value, container: &str) -> Standing {
 #[cfg(test)]
 mod tests {
     use futures::io::Cursor;
+    use serde_json::json;
 
     use super::*;
 
@@ -270,5 +271,35 @@ mod tests {
         assert!(read.iter().all(|line| line.text.len() <= max));
         let whole: String = read[1..4].iter().map(|line| line.text.as_str()).collect();
         assert_eq!(whole, long);
+    }
+
+    /// What its kubelet starts again has more to say.
+    #[test]
+    fn a_container_that_is_started_again_has_not_ended() {
+        let pod = |policy: &str, state: &Value| {
+            json!({"spec": {"restartPolicy": policy}, "status": {"phase": "Running",
+                "containerStatuses": [{"name": "side", "state": {"running": {}}},
+                    {"name": "main", "state": state}]}})
+        };
+        let ended = |code: u8| json!({"terminated": {"exitCode": code}});
+        for (policy, code, has_ended) in [
+            ("Never", 0, true),
+            ("Never", 3, true),
+            ("OnFailure", 0, true),
+            ("OnFailure", 3, false),
+            ("Always", 0, false),
+            ("Always", 3, false),
+        ] {
+            let expect = if has_ended { Standing::Ended } else { Standing::Between };
+            let stands = standing(&pod(policy, &ended(code)), "main");
+            assert!(stands == expect, "{policy} {code}");
+        }
+        let runs = pod("Never", &json!({"running": {}}));
+        assert!(standing(&runs, "main") == Standing::Runs);
+        assert!(standing(&runs, "other") == Standing::Between, "nothing is said of it yet");
+        let waits = pod("Never", &json!({"waiting": {}}));
+        assert!(standing(&waits, "main") == Standing::Between);
+        let over = json!({"spec": {"restartPolicy": "Always"}, "status": {"phase": "Failed"}});
+        assert!(standing(&over, "main") == Standing::Ended);
     }
 }

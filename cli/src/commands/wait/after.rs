@@ -115,9 +115,12 @@ pub(super) async fn code(from: &str, reached: &Reached, cluster: &Cluster) -> Re
 
 #[cfg(test)]
 mod tests {
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
+    use crate::commands::wait::Target;
 
     #[test]
     fn a_command_that_failed_is_a_failure_whatever_a_rank_ended_with() {
@@ -162,6 +165,37 @@ mod tests {
             (job("Failed", &[]), Exit::WorkloadFailed, None),
         ] {
             assert_eq!(first(&workload, reached), expect);
+        }
+    }
+
+    /// A role has failed where one of its ranks has.
+    #[tokio::test]
+    async fn of_a_role_whoever_failed_speaks() {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            Ok::<_, kube::Error>(Response::new(Body::empty()))
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "ml"), "ml");
+        let pod = |rank: u8, phase: &str, code: u8| {
+            json!({"metadata": {"name": format!("t-worker-{rank}"), "labels": {
+                    "training.kubeflow.org/replica-type": "worker",
+                    "training.kubeflow.org/replica-index": rank.to_string()}},
+                "spec": {"containers": [{"name": "main"}]},
+                "status": {"phase": phase, "containerStatuses": [
+                    {"name": "main", "state": {"terminated": {"exitCode": code}}}]}})
+        };
+        let mut job = Workload::default();
+        job.name = "t".into();
+        job.resource =
+            crate::cluster::Resource::new("kubeflow.org/v1", "PyTorchJob", "pytorchjobs");
+        job.object =
+            Some(json!({"status": {"conditions": [{"type": "Failed", "status": "True"}]}}));
+        job.pods = vec![pod(0, "Succeeded", 0), pod(1, "Failed", 3)];
+        let state = Some(job.state().clone());
+        let target = Target { namespace: "ml".into(), kind: "PyTorchJob".into(), name: "t".into() };
+        let reached = Reached { target, workload: Some(job), state, exit: Exit::WorkloadFailed };
+        for (from, expect) in [("worker", 3), ("worker-0", 0), ("1", 3), ("first", 3)] {
+            let code = code(from, &reached, &cluster).await.expect("its pods say it");
+            assert_eq!(code, Exit::Command(expect), "{from}");
         }
     }
 }

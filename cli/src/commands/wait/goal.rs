@@ -189,4 +189,26 @@ mod tests {
         check(&["Running-", "Running-"], false);
         check(&["Pending", "Pending"], false);
     }
+
+    #[test]
+    fn a_goal_is_met_by_how_it_ended() {
+        for (goal, complete, failed) in [
+            (Goal::Failed, Some(Exit::Failure), Some(Exit::Ok)),
+            (Goal::Complete, Some(Exit::Ok), Some(Exit::WorkloadFailed)),
+            (Goal::Scheduled, Some(Exit::Ok), Some(Exit::WorkloadFailed)),
+            (Goal::Running, Some(Exit::Ok), Some(Exit::WorkloadFailed)),
+            (Goal::Position(1), Some(Exit::Ok), Some(Exit::WorkloadFailed)),
+            // Nothing but its absence says that it is gone.
+            (Goal::Deleted, None, None),
+        ] {
+            for (condition, expect) in [("Complete", complete), ("Failed", failed), ("Other", None)]
+            {
+                let mut job = Workload::default();
+                job.resource = crate::cluster::Resource::new("batch/v1", "Job", "jobs");
+                let conditions = json!([{"type": condition, "status": "True"}]);
+                job.object = Some(json!({"status": {"conditions": conditions}}));
+                assert_eq!(goal.reached(&job, job.state()), expect, "{goal:?} {condition}");
+            }
+        }
+    }
 }

@@ -353,6 +353,8 @@ fn line(workload: &Workload, state: &State) -> String {
 
 #[cfg(test)]
 mod tests {
+    use http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
@@ -399,6 +401,34 @@ mod tests {
             let seen = Seen { target, said: String::new(), last };
             let loaded = Loaded { workloads: vec![workload(now)], ..Loaded::default() };
             assert_eq!(seen.now(&loaded).is_some(), expect, "{before:?} then {now:?}");
+        }
+    }
+
+    /// Nobody makes it again: its end would never come.
+    #[tokio::test]
+    async fn what_is_no_more_is_not_waited_for() {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            let body = json!({"metadata": {"resourceVersion": "1"}, "items": []}).to_string();
+            Ok::<_, kube::Error>(Response::new(Body::from(body.into_bytes())))
+        });
+        let cluster = Cluster::given(kube::Client::new(service, "ml"), "ml");
+        for (was_there, goal, expect) in [
+            (true, Goal::Complete, Err(Exit::NotFound)),
+            (true, Goal::Running, Err(Exit::NotFound)),
+            (true, Goal::Deleted, Ok(Some(Exit::Ok))),
+            // It was submitted a moment ago.
+            (false, Goal::Complete, Ok(None)),
+        ] {
+            let mut workload = Workload::default();
+            workload.name = "train".into();
+            let state = workload.state().clone();
+            let target =
+                Target { namespace: "ml".into(), kind: String::new(), name: "train".into() };
+            let last = was_there.then_some((workload, state));
+            let mut seen = Seen { target, said: String::new(), last };
+            let mut out = Output::given(Box::new(std::io::sink()), Box::new(std::io::sink()));
+            let looked = seen.look(&Loaded::default(), goal, &cluster, &mut out).await;
+            assert_eq!(looked.map_err(|error| error.exit()), expect, "{was_there} {goal:?}");
         }
     }
 }
