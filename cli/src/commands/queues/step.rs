@@ -146,4 +146,19 @@ mod tests {
             assert_eq!(is_same(&queue(1, "a", 1), &now), expect, "{now}");
         }
     }
+
+    /// The server refuses it where somebody else has changed the queue since.
+    #[test]
+    fn a_step_is_one_of_the_version_that_was_read() {
+        let object = json!({"metadata": {"name": "a", "resourceVersion": "7"}, "spec": {}});
+        let queues = Queues::read(vec![object]);
+        let sent = |annotations: Value| {
+            let spec = json!({"priority": 5});
+            body(&Step { queue: "a".to_owned(), spec, annotations, done: "changed" }, &queues)
+        };
+        let expect = json!({"metadata": {"resourceVersion": "7"}, "spec": {"priority": 5}});
+        assert_eq!(sent(Value::Null), expect);
+        let metadata = json!({"resourceVersion": "7", "annotations": {"x": null}});
+        assert_eq!(sent(json!({"x": null}))["metadata"], metadata);
+    }
 }

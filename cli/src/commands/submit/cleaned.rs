@@ -219,4 +219,18 @@ mod tests {
             r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b"},"spec":{"replicas":3,"selector":{"matchLabels":{"x":"z","app.kubernetes.io/instance":"b"}},"template":{"metadata":{"labels":{"x":"z","app.kubernetes.io/instance":"b"}},"spec":{"containers":[{"name":"m"}]}}}}"#,
         );
     }
+
+    #[test]
+    fn a_copy_is_nobodys_and_in_no_group() {
+        let object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a",
+                "ownerReferences": [{"name": "o"}], "finalizers": ["f"], "generateName": "a-",
+                "labels": {"runai-gpu-group": "g", "mine": "z"},
+                "annotations": {"pod-group-name": "pg-a", "kai.scheduler/top-owner-metadata": "x",
+                    "received-resource-type": "Fraction", "keep": "y"}},
+            "spec": {"containers": [{"name": "m"}]}});
+        let expect = json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "a", "labels": {"mine": "z"}, "annotations": {"keep": "y"}},
+            "spec": {"containers": [{"name": "m"}]}});
+        assert_eq!(cleaned(&object), expect);
+    }
 }

@@ -128,4 +128,50 @@ mod tests {
             assert_eq!(said, expect, "{value:?}, suspend {suspend}");
         }
     }
+
+    fn workload(version: &str, kind: &str, spec: &Value) -> Workload {
+        let mut workload = Workload::default();
+        workload.resource = Resource::new(version, kind, "");
+        workload.object = Some(json!({"apiVersion": version, "kind": kind,
+            "metadata": {"name": "a", "resourceVersion": "7"}, "spec": spec}));
+        workload
+    }
+
+    /// The server refuses it where somebody else has changed the object since.
+    #[test]
+    fn a_change_is_one_of_the_version_that_was_looked_at() {
+        let run_policy = json!({"spec": {"runPolicy": {"suspend": true}}});
+        let scaled = json!({"metadata": {"annotations": {names::REPLICAS_BEFORE: "3"}},
+            "spec": {"replicas": 0}});
+        for (version, kind, spec, suspend, mut expect) in [
+            ("batch/v1", "Job", json!({}), true, json!({"spec": {"suspend": true}})),
+            (
+                "batch/v1",
+                "Job",
+                json!({"suspend": true}),
+                false,
+                json!({"spec": {"suspend": false}}),
+            ),
+            ("kubeflow.org/v1", "PyTorchJob", json!({}), true, run_policy),
+            ("apps/v1", "Deployment", json!({"replicas": 3}), true, scaled),
+        ] {
+            expect["metadata"]["resourceVersion"] = json!("7");
+            let patch = patch(&workload(version, kind, &spec), suspend).expect("it can be");
+            assert_eq!(patch, Some(expect), "{kind} {suspend}");
+        }
+    }
+
+    /// `KubeRay` gives up on what keeps its cluster and is suspended.
+    #[test]
+    fn a_ray_job_that_keeps_its_cluster_is_not_suspended() {
+        for (spec, suspend, expect) in [
+            (json!({}), true, false),
+            (json!({"shutdownAfterJobFinishes": false}), true, false),
+            (json!({"shutdownAfterJobFinishes": true}), true, true),
+            (json!({"suspend": true}), false, true),
+        ] {
+            let patch = patch(&workload("ray.io/v1", "RayJob", &spec), suspend);
+            assert_eq!(patch.is_ok(), expect, "{spec} {suspend}");
+        }
+    }
 }
