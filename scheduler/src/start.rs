@@ -203,8 +203,9 @@ impl Shared {
             let (guard, turn) = (guard.clone(), turn.clone());
             clock::inherited(async move { guard.keep(&turn).await })
         });
-        let (usage, reader) =
-            usage::feed(self.args.usage_prometheus(), self.metrics.usage_query.clone());
+        let home = self.args.namespace.clone();
+        let latency = self.metrics.usage_query.clone();
+        let (usage, reader) = usage::feed(self.args.usage_prometheus(), home, latency);
         let teller = tokio::spawn(reader.tell(self.write(guard, &turn), turn.clone()));
         let reader = tokio::spawn(reader.keep(turn.clone()));
         let (order, endpoint) = order::desk(self.args.plugin_server_port);

@@ -72,17 +72,19 @@ struct Asking {
     standing: watch::Sender<Standing>,
     /// Address that is asked where none is given.
     fallback: String,
+    /// The scheduler's own namespace, whose daemons tell what queues hold.
+    home: String,
     /// Says how long queries take.
     latency: Histogram,
 }
 
-/// Both ends; where no address is given, `fallback` is asked.
-pub fn feed(fallback: String, latency: Histogram) -> (Feed, Task) {
+/// Both ends; where no address is given, `fallback` is asked. `home` is the scheduler's own namespace.
+pub fn feed(fallback: String, home: String, latency: Histogram) -> (Feed, Task) {
     let (wanted_in, wanted) = watch::channel(Wanted::default());
     let (answers, answers_out) = mpsc::channel(1);
     let feed = Feed { wanted: wanted_in, answers: answers_out, awaited: None, is_settled: false };
     let (standing, _) = watch::channel(Standing::default());
-    let asking = Asking { answers, standing, fallback, latency };
+    let asking = Asking { answers, standing, fallback, home, latency };
     (feed, Task { wanted, asking })
 }
 
@@ -151,6 +153,7 @@ impl Asking {
         let mut reader = Reader {
             params: &params,
             fallback: &self.fallback,
+            home: &self.home,
             latency: &self.latency,
             client: None,
             since: Timestamp(clock::now().as_millisecond()),
@@ -214,6 +217,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 struct Reader<'a> {
     params: &'a Params,
     fallback: &'a str,
+    home: &'a str,
     latency: &'a Histogram,
     client: Option<(Client, String)>,
     /// When these parameters were first followed: where a tumbling window without a start begins.
@@ -244,7 +248,8 @@ impl Reader<'_> {
             if whole <= 0.0 {
                 continue;
             }
-            for (queue, part) in query::by_queue(&self.ask(&client, &allocation, now).await?) {
+            let samples = self.ask(&client, &allocation, now).await?;
+            for (queue, part) in query::by_queue(&samples, self.home) {
                 usage.entry(queue).or_default()[lane] = query::micro(part, whole);
             }
         }

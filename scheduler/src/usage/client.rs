@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use http::{Request, Uri, header, uri};
-use http_body_util::BodyExt;
 use kai_daemon::process::causes;
 use kai_engine::Timestamp;
 use kube::{Client, client::Body};
@@ -14,6 +13,11 @@ use tokio::time::timeout;
 
 use super::params::{Address, Params};
 use super::query::{Sample, samples};
+use crate::server::page::within;
+
+/// Bounds the memory of one answer: some 80,000 series. Each queue has one, and one more for each pod that told of it in the
+/// window.
+pub(super) const ANSWER_BYTES_MAX: usize = 32 << 20;
 
 /// Says why usage cannot be read.
 #[derive(thiserror::Error, Debug)]
@@ -38,6 +42,13 @@ pub(super) enum Failure {
     /// The connection failed.
     #[error("failed to reach it: {0}")]
     Broken(String),
+    /// The answer is longer than anything that is wanted.
+    #[error(
+        "the answer has more than {} MiB: have fewer series asked for with usageDBConfig.usageParams.extraParams, as \
+         by `sum by (queue_name) (kai_queue_allocated_gpus)`",
+        ANSWER_BYTES_MAX >> 20
+    )]
+    TooLarge,
     /// It answered with an error, or with what cannot be understood.
     #[error("{message} ({code})")]
     Refused {
@@ -111,13 +122,14 @@ pub(super) async fn ask(
     let exchange = async {
         let answer = client.send(request).await.map_err(|error| causes(&error))?;
         let (parts, body) = answer.into_parts();
-        let body = body.collect().await.map_err(|error| causes(&error))?.to_bytes();
+        let body = within(body, ANSWER_BYTES_MAX).await.map_err(|error| causes(&error))?;
         Ok((parts.status, body))
     };
     let (status, body) = timeout(patience, exchange)
         .await
         .map_err(|_| Failure::Silent(patience))?
         .map_err(Failure::Broken)?;
+    let body = body.ok_or(Failure::TooLarge)?;
     samples(&body).map_err(|what| {
         let reason = status.canonical_reason().unwrap_or("unknown status");
         let message = if status.is_success() { what } else { format!("{reason}: {what}") };

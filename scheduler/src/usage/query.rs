@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use kai_engine::Timestamp;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::params::Params;
 
@@ -25,12 +26,40 @@ pub(super) fn text(metric: &str, params: &Params, range: &str, now: Timestamp) -
 /// One series of an answer.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 pub(super) struct Sample {
-    metric: BTreeMap<Box<str>, Box<str>>,
+    metric: Labels,
     /// Seconds since the epoch, and the value as text.
     value: (f64, Box<str>),
 }
 
+/// Holds the labels that are read.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+struct Labels {
+    /// The name of a queue. Source: docs/contract.md 9.1.
+    queue_name: Option<Box<str>>,
+    /// The namespace of the pod that was asked, where Prometheus puts it down.
+    namespace: Option<Box<str>>,
+}
+
+/// Says whose word a series is, the most trusted first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    /// Pods of the scheduler's own namespace told it.
+    Home,
+    /// Nobody knows.
+    Unsaid,
+    /// Pods of another namespace told it.
+    Elsewhere,
+}
+
 impl Sample {
+    fn origin(&self, home: &str) -> Origin {
+        match self.metric.namespace.as_deref() {
+            Some(namespace) if namespace == home => Origin::Home,
+            None | Some("") => Origin::Unsaid,
+            Some(_) => Origin::Elsewhere,
+        }
+    }
+
     /// None for what is no amount: not a number, infinite or negative.
     fn amount(&self) -> Option<f64> {
         self.value.1.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
@@ -40,9 +69,9 @@ impl Sample {
 /// The body of an answer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
-    #[serde(default)]
-    data: Option<Data>,
+struct Answer<'a> {
+    #[serde(borrow, default)]
+    data: Option<Data<'a>>,
     #[serde(default)]
     error_type: Box<str>,
     #[serde(default)]
@@ -51,14 +80,16 @@ struct Answer {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct Data<'a> {
     result_type: Box<str>,
-    result: serde_json::Value,
+    /// As text: the tree of one would take many times its bytes.
+    #[serde(borrow)]
+    result: &'a RawValue,
 }
 
 /// The series of an answer, or what is wrong with it.
 pub(super) fn samples(body: &[u8]) -> Result<Vec<Sample>, String> {
-    let answer: Answer = serde_json::from_slice(body)
+    let answer: Answer<'_> = serde_json::from_slice(body)
         .map_err(|error| format!("the answer is none of Prometheus' API: {error}"))?;
     let Some(data) = answer.data else {
         return Err(format!("{}: {}", answer.error_type, answer.error));
@@ -66,7 +97,7 @@ pub(super) fn samples(body: &[u8]) -> Result<Vec<Sample>, String> {
     if &*data.result_type != "vector" {
         return Err(format!("a vector was expected, a {} came", data.result_type));
     }
-    serde_json::from_value(data.result)
+    serde_json::from_str(data.result.get())
         .map_err(|error| format!("the vector cannot be read: {error}"))
 }
 
@@ -75,19 +106,23 @@ pub(super) fn sum(samples: &[Sample]) -> f64 {
     samples.iter().filter_map(Sample::amount).sum()
 }
 
-/// Says what belongs to each queue. Series that differ in where they were scraped are one queue's.
-pub(super) fn by_queue(samples: &[Sample]) -> BTreeMap<Box<str>, f64> {
-    let mut queues = BTreeMap::new();
-    for sample in samples {
-        if let (Some(queue), Some(amount)) = (sample.metric.get(QUEUE), sample.amount()) {
-            *queues.entry(queue.clone()).or_default() += amount;
-        }
+/// Says what belongs to each queue by the most trusted series that there are; `home` is the scheduler's own namespace. Series
+/// that differ in where they were scraped are one queue's.
+///
+/// # Source
+/// docs/behaviour.md 3.6.
+pub(super) fn by_queue(samples: &[Sample], home: &str) -> BTreeMap<Box<str>, f64> {
+    let of_queues = samples.iter().filter_map(|sample| {
+        Some((sample.origin(home), sample.metric.queue_name.as_deref()?, sample.amount()?))
+    });
+    let rows: Vec<(Origin, &str, f64)> = of_queues.collect();
+    let best = rows.iter().map(|(origin, ..)| *origin).min();
+    let mut queues: BTreeMap<Box<str>, f64> = BTreeMap::new();
+    for (_, queue, amount) in rows.iter().filter(|(origin, ..)| Some(*origin) == best) {
+        *queues.entry(Box::from(*queue)).or_default() += *amount;
     }
     queues
 }
-
-/// The label of a queue's name. Source: docs/contract.md 9.1.
-const QUEUE: &str = "queue_name";
 
 /// A part in millionths; more than a thousand times the whole says nothing more.
 pub(super) fn micro(part: f64, whole: f64) -> u64 {
@@ -98,11 +133,11 @@ pub(super) fn micro(part: f64, whole: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{by_queue, micro, samples, sum};
+    use super::{Labels, Sample, by_queue, micro, samples, sum};
 
     fn check(body: &str, expect: Result<(&str, f64), &str>) {
         let read = samples(body.as_bytes());
-        let read = read.map(|samples| (format!("{:?}", by_queue(&samples)), sum(&samples)));
+        let read = read.map(|samples| (format!("{:?}", by_queue(&samples, "kai")), sum(&samples)));
         match (read, expect) {
             (Ok(read), Ok((queues, sum))) => {
                 assert_eq!(read.0, queues, "{body}");
@@ -145,6 +180,29 @@ mod tests {
             Err("bad_data: 1:2: parse error"),
         );
         check("<html>", Err("none of Prometheus' API"));
+    }
+
+    /// A tenant that is scraped may tell any metric; Prometheus says from which namespace it came.
+    #[test]
+    fn of_a_queue_the_most_trusted_series_count() {
+        let check = |namespaces: &[&str], expect: &str| {
+            let amounts = ["1", "10", "100"].into_iter();
+            let samples: Vec<Sample> = namespaces
+                .iter()
+                .zip(amounts)
+                .map(|(namespace, amount)| {
+                    let namespace = (!namespace.is_empty()).then(|| Box::from(*namespace));
+                    let metric = Labels { queue_name: Some(Box::from("a")), namespace };
+                    Sample { metric, value: (0.0, Box::from(amount)) }
+                })
+                .collect();
+            assert_eq!(format!("{:?}", by_queue(&samples, "kai")), expect, "{namespaces:?}");
+        };
+        check(&["kai", "mallory", ""], r#"{"a": 1.0}"#);
+        check(&["mallory", "kai", "kai"], r#"{"a": 110.0}"#);
+        check(&["", "mallory", ""], r#"{"a": 101.0}"#);
+        // Where Prometheus asks a collector for all of them, nothing else is known.
+        check(&["collectors", "collectors"], r#"{"a": 11.0}"#);
     }
 
     #[test]

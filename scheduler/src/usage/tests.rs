@@ -6,7 +6,7 @@ use axum::{
     Router,
     extract::State,
     http::{HeaderMap, StatusCode, header},
-    routing::post,
+    routing::{MethodRouter, post},
 };
 use kai_api::shard::UsageDbConfig;
 use prometheus::HistogramOpts;
@@ -74,11 +74,11 @@ async fn answer(
     (StatusCode::OK, json!({"status": "success", "data": data}).to_string())
 }
 
-/// Serves under a path; gives the port.
-async fn serve(asked: Shared) -> (u16, JoinHandle<()>) {
+/// Answers queries under a path; gives the port.
+async fn serve(queries: MethodRouter) -> (u16, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = listener.local_addr().expect("it is bound").port();
-    let router = Router::new().route("/metrics-store/api/v1/query", post(answer)).with_state(asked);
+    let router = Router::new().route("/metrics-store/api/v1/query", queries);
     let server = tokio::spawn(async move {
         axum::serve(listener, router).await.expect("it serves until it is aborted");
     });
@@ -106,9 +106,9 @@ async fn next(feed: &mut Feed) -> Usage {
 async fn past_use_is_read_from_prometheus() {
     let asked = Shared::default();
     asked.lock().expect("nobody panicked").refusals = 2;
-    let (port, server) = serve(Arc::clone(&asked)).await;
+    let (port, server) = serve(post(answer).with_state(Arc::clone(&asked))).await;
     let latency = Histogram::with_opts(HistogramOpts::new("latency", "of queries")).expect("valid");
-    let (mut feed, task) = feed(String::new(), latency.clone());
+    let (mut feed, task) = feed(String::new(), String::from("kai-scheduler"), latency.clone());
     let stop = CancellationToken::new();
     let task = tokio::spawn(task.keep(stop.clone()));
     feed.want(Some(params(port, "{halfLifePeriod: 90m, fetchInterval: 100ms}")), None);
@@ -157,13 +157,25 @@ async fn past_use_is_read_from_prometheus() {
 #[tokio::test(start_paused = true)]
 async fn a_first_answer_that_does_not_come_is_waited_for_no_longer() {
     let latency = Histogram::with_opts(HistogramOpts::new("latency", "of queries")).expect("valid");
-    let (mut feed, _task) = feed(String::new(), latency);
+    let (mut feed, _task) = feed(String::new(), String::from("kai-scheduler"), latency);
     assert!(!feed.is_awaited(), "nothing is wanted");
     feed.want(Some(params(9, "{waitTimeout: 20s}")), None);
     for (seconds, expect) in [(0, true), (19, true), (1, false), (60, false)] {
         tokio::time::advance(Duration::from_secs(seconds)).await;
         assert_eq!(feed.is_awaited(), expect, "{seconds} s later");
     }
+}
+
+/// Whoever is scraped makes as many series as it likes.
+#[tokio::test]
+async fn an_answer_is_read_as_far_as_there_is_memory_for_it() {
+    let queries = post(async || "x".repeat(client::ANSWER_BYTES_MAX + 1));
+    let (port, server) = serve(queries).await;
+    let (client, _) = client::connect(&params(port, "{}"), "").expect("it is an address");
+    let answer = client::ask(&client, "up", Timestamp(0), Duration::from_secs(30)).await;
+    let failure = answer.expect_err("it is too long").to_string();
+    assert!(failure.starts_with("the answer has more than 32 MiB"), "{failure}");
+    server.abort();
 }
 
 #[tokio::test]
