@@ -149,11 +149,12 @@ fn judge(world: &World, case: &Case, answer: &Answer) -> Vec<String> {
 
 fn ask_again(world: &World, case: &Case, changed: &Value) -> Vec<String> {
     let mut findings = Vec::new();
-    let again = world.ask(Hook::MutatePod, changed, None);
+    let old = case.old.as_ref();
+    let again = world.ask(Hook::MutatePod, changed, old);
     if again.verdict != Verdict::Allowed {
         findings.push(format!("changed again: {:?}", again.verdict));
     }
-    let judged = world.ask(Hook::ValidatePod, changed, None);
+    let judged = world.ask(Hook::ValidatePod, changed, old);
     if (judged.verdict == Verdict::Allowed) == case.refused_later {
         findings.push(format!("afterwards: {:?}", judged.verdict));
     }

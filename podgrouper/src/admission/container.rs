@@ -2,6 +2,8 @@
 //!
 //! The API server has checked the pod's shape before it asks; whatever has another shape all the same is left alone.
 
+use std::collections::BTreeSet;
+
 use kai_api::names::{annotation, env, resource};
 use kai_api::quantity::Quantity;
 use kai_api::shared_gpu::{self, Target, UnknownContainer};
@@ -9,6 +11,8 @@ use serde_json::{Map, Value, json};
 
 /// Lists of containers: regular ones, init containers.
 const LISTS: [&str; 2] = ["containers", "initContainers"];
+/// The list of those that are added to a pod that runs, to look into it. They can ask for no devices.
+const EPHEMERAL: &str = "ephemeralContainers";
 
 /// Tells whether a pod asks for a share of GPUs: whatever the annotation says.
 pub(super) fn is_fractional(pod: &Value) -> bool {
@@ -20,7 +24,7 @@ pub(super) fn of_pod<'a>(pod: &'a Value, key: &str) -> Option<&'a str> {
     pod["metadata"]["annotations"][key].as_str()
 }
 
-/// Names of the containers of one of the two lists.
+/// Names of the containers of a list.
 fn names<'a>(pod: &'a Value, list: &str) -> impl Iterator<Item = &'a str> {
     let rows = pod["spec"][list].as_array().map_or(&[][..], Vec::as_slice);
     rows.iter().map(|container| container["name"].as_str().unwrap_or_default())
@@ -45,6 +49,27 @@ pub(super) fn all(pod: &Value) -> impl Iterator<Item = (Target, &Value)> {
         let place = move |index| Target { is_init: kind == 1, index };
         rows.iter().enumerate().map(move |(index, container)| (place(index), container))
     })
+}
+
+/// The ephemeral containers of a pod that were not there before (`old`): none that was can be changed.
+pub(super) fn new_ephemeral<'a>(
+    pod: &'a Value,
+    old: Option<&'a Value>,
+) -> impl Iterator<Item = &'a Value> {
+    let known: BTreeSet<&str> = old.map(|old| names(old, EPHEMERAL).collect()).unwrap_or_default();
+    let rows = pod["spec"][EPHEMERAL].as_array().map_or(&[][..], Vec::as_slice);
+    rows.iter().filter(move |row| !known.contains(row["name"].as_str().unwrap_or_default()))
+}
+
+/// The same, to be changed.
+pub(super) fn new_ephemeral_mut<'a>(
+    pod: &'a mut Value,
+    old: &'a Value,
+) -> impl Iterator<Item = &'a mut Value> {
+    let known: BTreeSet<&str> = names(old, EPHEMERAL).collect();
+    let rows = pod.get_mut("spec").and_then(|spec| spec.get_mut(EPHEMERAL));
+    let rows = rows.and_then(Value::as_array_mut).into_iter().flatten();
+    rows.filter(move |row| !known.contains(row["name"].as_str().unwrap_or_default()))
 }
 
 /// The list below a key, made where it is absent; none where something else is there.

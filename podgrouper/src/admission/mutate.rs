@@ -15,15 +15,27 @@ use super::settings::Settings;
 const NO_DEVICE: &str = "void";
 
 /// Writes into a pod what it needs to run with the GPUs that it asks for; `token` is seven random lower-case letters or
-/// digits. A pod of another scheduler stays as it is.
+/// digits. A pod of another scheduler stays as it is, and of one that is there already (`old`) all but new ephemeral
+/// containers.
 ///
 /// # Errors
 /// The container that is to get the device does not exist, or the names that the pod gives can't be used.
 ///
 /// # Source
 /// docs/contract.md 3.2 to 3.5, 3.10.
-pub(super) fn mutate(pod: &mut Value, settings: &Settings, token: &str) -> Result<(), Denial> {
+pub(super) fn mutate(
+    pod: &mut Value,
+    old: Option<&Value>,
+    settings: &Settings,
+    token: &str,
+) -> Result<(), Denial> {
     if !is_ours(pod, settings) {
+        return Ok(());
+    }
+    if let Some(old) = old {
+        if settings.block_visible_devices {
+            hide_from_ephemeral(pod, old);
+        }
         return Ok(());
     }
     let mut shared = None;
@@ -130,6 +142,17 @@ fn hide_devices(pod: &mut Value, shared: Option<Target>) {
         }
         if !is_there {
             rows.push(entry);
+        }
+    }
+}
+
+/// Keeps new ephemeral containers from seeing the node's devices. Those that name some are left to be refused.
+fn hide_from_ephemeral(pod: &mut Value, old: &Value) {
+    for container in container::new_ephemeral_mut(pod, old) {
+        let is_said = container::visible_devices(container).next().is_some();
+        if let Some(container) = container.as_object_mut().filter(|_| !is_said) {
+            let entry = json!({"name": env::VISIBLE_DEVICES, "value": NO_DEVICE});
+            container::set_variable(container, entry);
         }
     }
 }

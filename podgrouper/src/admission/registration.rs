@@ -25,6 +25,11 @@ const ASKS_DIFFERENTLY: &str = "oldObject == null || object.spec.containers != o
     (has(object.spec.initContainers) && object.spec.initContainers != oldObject.spec.initContainers) || \
     has(object.metadata.annotations) != has(oldObject.metadata.annotations) || \
     (has(object.metadata.annotations) && object.metadata.annotations != oldObject.metadata.annotations)";
+/// The subresource by which containers are added to a pod that runs, to look into it; it shows the whole pod.
+const EPHEMERAL: &str = "pods/ephemeralcontainers";
+/// Holds where those containers change, to go behind [`ASKS_DIFFERENTLY`].
+const OR_LOOKS_INTO_IT: &str = " || has(object.spec.ephemeralContainers) != has(oldObject.spec.ephemeralContainers) || \
+    (has(object.spec.ephemeralContainers) && object.spec.ephemeralContainers != oldObject.spec.ephemeralContainers)";
 /// Names that are KAI's components', on labels and Services.
 const ADMISSION: &str = "admission";
 const QUEUE_CONTROLLER: &str = "queue-controller";
@@ -80,8 +85,18 @@ pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
     let mut mutate = plan.of_pods(&own, Hook::MutatePod, &pods(&["CREATE"]));
     mutate["reinvocationPolicy"] = json!("IfNeeded");
     let mut validate_pod = plan.of_pods(&own, Hook::ValidatePod, &pods(&both));
+    let mut differs = String::from(ASKS_DIFFERENTLY);
+    if settings.block_visible_devices {
+        let ephemeral = rule("", "v1", EPHEMERAL, "Namespaced", &["UPDATE"]);
+        for webhook in [&mut mutate, &mut validate_pod] {
+            if let Some(rules) = webhook["rules"].as_array_mut() {
+                rules.push(ephemeral.clone());
+            }
+        }
+        differs.push_str(OR_LOOKS_INTO_IT);
+    }
     if let Some(conditions) = validate_pod["matchConditions"].as_array_mut() {
-        conditions.push(json!({"name": "asks-differently", "expression": ASKS_DIFFERENTLY}));
+        conditions.push(json!({"name": "asks-differently", "expression": differs}));
     }
     let validate = [
         validate_pod,
@@ -326,6 +341,23 @@ mod tests {
         let conditions = found[1]["webhooks"][0]["matchConditions"].as_array();
         let names: Vec<_> = conditions.into_iter().flatten().map(|one| &one["name"]).collect();
         assert_eq!(names, ["scheduler-name-match", "asks-differently"]);
+    }
+
+    #[test]
+    fn ephemeral_containers_are_asked_about_while_devices_are_hidden() {
+        for blocks in [false, true] {
+            let found = of_config(json!({"admission": {"blockNvidiaVisibleDevices": blocks}}));
+            for object in &found[..2] {
+                let rules = object["webhooks"][0]["rules"].as_array().expect("rules");
+                assert_eq!(rules.len(), 1 + usize::from(blocks), "{object}");
+                let last = &rules[rules.len() - 1];
+                assert_eq!(last["resources"] == json!(["pods/ephemeralcontainers"]), blocks);
+                assert_eq!(last["operations"] == json!(["UPDATE"]), blocks, "{object}");
+            }
+            let condition = &found[1]["webhooks"][0]["matchConditions"][1]["expression"];
+            let condition = condition.as_str().expect("an expression");
+            assert_eq!(condition.contains("object.spec.ephemeralContainers"), blocks);
+        }
     }
 
     #[test]

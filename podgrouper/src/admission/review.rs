@@ -238,7 +238,7 @@ pub fn answer(hook: Hook, request: &Request, context: &Context<'_>) -> Answer {
             Ok(pod) if !mutate::is_ours(&pod, context.settings) => Judgement::default(),
             Ok(pod) => {
                 let mut changed = Value::clone(&pod);
-                match mutate::mutate(&mut changed, context.settings, context.token) {
+                match mutate::mutate(&mut changed, old, context.settings, context.token) {
                     Err(denial) => judged(Err(denial)),
                     Ok(()) if changed == *pod => Judgement::default(),
                     Ok(()) => {

@@ -40,6 +40,7 @@ pub(super) fn validate(
     }
     if settings.block_visible_devices {
         names_no_device(pod, old)?;
+        ephemeral_names_no_device(pod, old)?;
     }
     Ok(())
 }
@@ -79,21 +80,48 @@ fn names_no_device(pod: &Value, old: Option<&Value>) -> Result<(), Denial> {
             continue;
         }
         for entry in entries {
-            let found = entry["value"].as_str().unwrap_or_default();
-            let is_referred = !entry["valueFrom"].is_null();
-            if is_referred || !NO_DEVICE.contains(&found) {
-                let what = if is_referred { "a reference" } else { found };
+            if let Some(what) = named_device(entry) {
                 return Err(Denial(format!(
-                    "pod {}: container {:?} sets NVIDIA_VISIBLE_DEVICES to {:?}: only \"void\" and \"none\" are \
+                    "pod {}: container {:?} sets NVIDIA_VISIBLE_DEVICES to {what:?}: only \"void\" and \"none\" are \
                      allowed; ask for GPUs with resources.limits or the annotation gpu-fraction",
                     name(pod),
                     container["name"].as_str().unwrap_or_default(),
-                    what.chars().take(100).collect::<String>(),
                 )));
             }
         }
     }
     Ok(())
+}
+
+/// Refuses new ephemeral containers that do not renounce devices: they can ask for none, and one that says nothing has what
+/// its image or a config map says.
+fn ephemeral_names_no_device(pod: &Value, old: Option<&Value>) -> Result<(), Denial> {
+    for container in container::new_ephemeral(pod, old) {
+        let denied = |what: String| {
+            Denial(format!(
+                "pod {}: ephemeral container {:?} {what}: only \"void\" and \"none\" are allowed",
+                name(pod),
+                container["name"].as_str().unwrap_or_default(),
+            ))
+        };
+        let entries: Vec<&Value> = container::visible_devices(container).collect();
+        if entries.is_empty() {
+            return Err(denied(String::from("does not set NVIDIA_VISIBLE_DEVICES")));
+        }
+        if let Some(what) = entries.into_iter().find_map(named_device) {
+            return Err(denied(format!("sets NVIDIA_VISIBLE_DEVICES to {what:?}")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what an entry says where it is not that there is no device, short enough for a message.
+fn named_device(entry: &Value) -> Option<String> {
+    if !entry["valueFrom"].is_null() {
+        return Some(String::from("a reference"));
+    }
+    let found = entry["value"].as_str().unwrap_or_default();
+    (!NO_DEVICE.contains(&found)).then(|| found.chars().take(100).collect())
 }
 
 /// Namespace and name as messages have them; of a pod without a name, its beginning.
