@@ -3,8 +3,8 @@
 //!
 //! # Source
 //! docs/behaviour.md 2.10: the claims of a pod have to fit into what is left of a capacity, and each be no larger than its
-//! largest volume; claims whose volumes are being made there have theirs already; of capacities for the same nodes none
-//! counts. Only drivers that report capacities are asked, as in Kubernetes.
+//! largest volume; claims whose volumes are being made there have theirs already; of capacities for the same nodes each
+//! counts by itself. Only drivers that report capacities are asked, as in Kubernetes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -290,16 +290,10 @@ impl Capacities {
         self.is_told_due = true;
     }
 
-    /// The capacities of a class that count: of several for the same nodes none does.
+    /// The capacities of a class. Anybody who may write one says of nodes that they have more room, and of none that it has less.
     fn of_class(&self, class: &str) -> impl Iterator<Item = (&Box<str>, &Capacity)> {
         let names = self.by_class.get(class).into_iter().flatten();
-        let all: Vec<_> = names.filter_map(|name| self.rows.get_key_value(name)).collect();
-        let mut counts: HashMap<&Option<Vec<Requirement>>, u32> = HashMap::new();
-        for (_, capacity) in &all {
-            *counts.entry(&capacity.nodes).or_default() += 1;
-        }
-        let alone: Vec<_> = all.into_iter().filter(|(_, one)| counts[&one.nodes] == 1).collect();
-        alone.into_iter()
+        names.filter_map(move |name| self.rows.get_key_value(name))
     }
 
     /// A capacity is gone: its volumes are being made in whatever takes its place.
@@ -318,19 +312,22 @@ impl Capacities {
 }
 
 /// Works out what has to hold for a node, one of these: one term for all that name values of a label, as most name a node.
+/// Several may name the same.
 fn joined<'c>(nodes: impl Iterator<Item = &'c [Requirement]>) -> Vec<Vec<Requirement>> {
-    let mut values: BTreeMap<Symbol, Vec<Symbol>> = BTreeMap::new();
-    let mut terms = Vec::new();
+    let mut values: BTreeMap<Symbol, BTreeSet<Symbol>> = BTreeMap::new();
+    let mut terms = BTreeSet::new();
     for term in nodes {
         if let [Requirement { key, holds: Holds::In(of_label) }] = term {
             values.entry(*key).or_default().extend(of_label);
         } else {
-            terms.push(term.to_vec());
+            terms.insert(term.to_vec());
         }
     }
-    let labels = values.into_iter();
-    terms.extend(labels.map(|(key, of)| vec![Requirement { key, holds: Holds::In(of) }]));
-    terms
+    let labels = values.into_iter().map(|(key, of)| {
+        let holds = Holds::In(of.into_iter().collect());
+        vec![Requirement { key, holds }]
+    });
+    terms.into_iter().chain(labels).collect()
 }
 
 impl Needs {
