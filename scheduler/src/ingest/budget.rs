@@ -35,13 +35,16 @@ impl Budgets {
     /// Takes a budget in.
     pub(super) fn apply(&mut self, context: &mut Context, wire: &Wire<'_>) -> String {
         let version = wire.metadata.resource_version.to_string();
-        let selector = wire.spec.selector.as_ref();
-        let Some(selector) = selector.and_then(|one| one.bounded(&mut context.names, NAMED_MAX))
-        else {
-            // Without a selector, and with one that names too much, it is no pod's; with an empty one all pods' of its namespace.
+        let Some(selector) = &wire.spec.selector else {
+            // Without a selector it is no pod's; with an empty one all pods' of its namespace.
             self.remove(context, &wire.metadata.key());
             return version;
         };
+        // The server heeds a budget whatever it names. One that names too much is compared with no pod, and counts for a refusal
+        // of each: a plan that left it out would count on evictions that never come.
+        let bounded = selector.bounded(&mut context.names, NAMED_MAX);
+        let allowed = if bounded.is_some() { wire.status.disruptions_allowed } else { 0 };
+        let selector = bounded.unwrap_or_default();
         let generation = context.generation(Kind::DisruptionBudget);
         let Self { rows, free } = self;
         let next = u32::try_from(rows.len() + free.len()).expect("fewer than 2^32 budgets");
@@ -55,7 +58,6 @@ impl Budgets {
             context.ask_for_pod_label(requirement.key);
         }
         let namespace = context.names.symbol(&wire.metadata.namespace);
-        let allowed = wire.status.disruptions_allowed;
         let budget = Budget { namespace, selector, allowed };
         context.deltas.push(Delta::Budget(id, Box::new(budget)));
         version

@@ -176,6 +176,26 @@ fn what_is_more_than_is_compared_is_not_kept() {
     assert!(ways.contains("it has 5002 labels, values and namespaces"), "{ways}");
 }
 
+/// The API server heeds a budget whatever it names: no plan may count on what it refuses.
+#[test]
+fn a_budget_that_names_too_much_keeps_all_pods_of_its_namespace() {
+    let budget = |count: u32| {
+        let values: Vec<String> = (0..count).map(|at| format!("v{at}")).collect();
+        let expressions = json!([{ "key": "k", "operator": "NotIn", "values": values }]);
+        json!({ "kind": "PodDisruptionBudget", "metadata": { "name": "a", "namespace": "ml" },
+            "spec": { "selector": { "matchExpressions": expressions } },
+            "status": { "disruptionsAllowed": 1 } })
+    };
+    let objects = vec![budget(1), budget(4_096), budget(1)];
+    let told = told(&Case { objects, ..Case::default() });
+    let expect = [
+        "budget 0 allows 1 of ml/(k:not-in[v0])",
+        "budget 0 allows 0 of ml/()",
+        "budget 0 allows 1 of ml/(k:not-in[v0])",
+    ];
+    assert_eq!(told.lines().collect::<Vec<_>>(), expect);
+}
+
 /// The API takes a megabyte in some fields, and any number of labels.
 #[test]
 fn of_long_texts_no_more_is_kept_than_names_have() {
