@@ -385,6 +385,10 @@ pub mod reason {
     pub const POD_SCHEDULING_ERRORS: &str = "PodSchedulingErrors";
     /// No room.
     pub const NOT_ENOUGH_RESOURCES: &str = "Not enough resources for the workload";
+    /// Of `DisruptionTarget`: a scheduler evicts the pod.
+    pub const PREEMPTION_BY_SCHEDULER: &str = "PreemptionByScheduler";
+    /// Of `DisruptionTarget`: the API server was asked to evict the pod.
+    pub const EVICTION_BY_API: &str = "EvictionByEvictionAPI";
     /// Message where no reason is known.
     pub const UNABLE_TO_SCHEDULE: &str = "Unable to schedule podgroup";
 }

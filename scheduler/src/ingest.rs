@@ -163,16 +163,16 @@ impl Ingest {
         self.catalog.flush(&mut self.context);
     }
 
-    /// Tells anew of pods that refer to something which came, changed or went, have a label that matters since now, have been
-    /// terminating for too long, or have constraints of topology spread for which there is room since now.
+    /// Tells anew of pods that refer to something which came, changed or went, have a label that matters since now,
+    /// terminate and count otherwise since now, or have constraints of topology spread for which there is room since now.
     ///
     /// `told` gives the facts of a pod as they were told last, for nothing is kept of them here. Whoever answers must have
     /// taken all of [`Context::deltas`] before: facts from before one of them would take it back.
     pub fn tell_again(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) {
         let mut anew = self.context.relabelled(told);
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
-        let stuck = self.releasing.flush(&self.context, &now);
-        anew.extend(stuck);
+        let leaving = self.releasing.flush(&self.context, &now);
+        anew.extend(leaving);
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
         let admitted = self.spreads.flush(&mut self.context, &now);
         anew.extend(admitted);

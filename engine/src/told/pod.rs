@@ -71,7 +71,7 @@ pub enum PodState {
     Running(Place),
     /// Was told to stop and still holds what it held; that will come free.
     Releasing(Place),
-    /// Was told to stop long ago; what it holds must not be counted on.
+    /// Was told to stop long ago, or will take long to; what it holds must not be counted on.
     Stuck(Place),
     /// Ended well.
     Succeeded,

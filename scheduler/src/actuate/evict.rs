@@ -126,7 +126,7 @@ impl Evict {
             "status": { "conditions": [{
                 "type": kai_api::names::condition::DISRUPTION_TARGET,
                 "status": "True",
-                "reason": "PreemptionByScheduler",
+                "reason": kai_api::names::reason::PREEMPTION_BY_SCHEDULER,
                 "message": message,
                 "lastTransitionTime": clock::now(),
             }]},

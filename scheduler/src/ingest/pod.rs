@@ -23,6 +23,7 @@ use super::{
     storage::needs::{Mentioned, WireVolume},
 };
 use gpu::gpu_request;
+use releasing::Leave;
 use shape::{Affinity, Constraints, WireSpread, WireToleration};
 
 use crate::{
@@ -169,13 +170,8 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
     ingest.needs.tie(context, row, mentioned, &mut facts);
     remember(context, row, wire, &facts);
     sharing::tell(context, row, wire, &facts);
-    if let PodState::Releasing(_) = facts.state {
-        let deleted = meta.deletion_timestamp.as_ref().and_then(|text| milliseconds(text));
-        let stuck_at = deleted.unwrap_or(context.now.0).saturating_add(context.rules.stuck_after);
-        ingest.releasing.insert(row, stuck_at);
-    } else {
-        ingest.releasing.remove(row);
-    }
+    let leave = Leave::read(context, wire).filter(|_| facts.state.place().is_some());
+    ingest.releasing.note(row, leave, context.now);
     context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
     ingest.catalog.settle(context);
     if let Some(group) = left {
@@ -424,10 +420,8 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>, owner: Owner) -> PodState {
         devices: devices.into_iter().map(|group| ingest.context.names.device(group)).collect(),
         reserved: (!zones.is_empty()).then(|| Box::new(Reserved { zones, ..Reserved::default() })),
     };
-    if let Some(deleted) = &wire.metadata.deletion_timestamp {
-        let deleted = milliseconds(deleted).unwrap_or(ingest.context.now.0);
-        let stuck = ingest.context.now.0.saturating_sub(deleted) > ingest.context.rules.stuck_after;
-        return if stuck { PodState::Stuck(place) } else { PodState::Releasing(place) };
+    if let Some(leave) = Leave::read(&ingest.context, wire) {
+        return leave.state(place, ingest.context.now);
     }
     if &*wire.status.phase == "Pending" { PodState::Bound(place) } else { PodState::Running(place) }
 }

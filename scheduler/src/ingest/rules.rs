@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kai_api::names::reason;
+
 /// Holds what decides whose objects are ours; from the command line.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct Rules {
     pub full_hierarchy: bool,
     /// A pod that terminates for longer gives nothing back; milliseconds.
     pub stuck_after: i64,
+    /// Reason of the condition `DisruptionTarget` that pods have which a plan evicts; none where they have no such condition.
+    pub evicted_by: Option<&'static str>,
     /// The longest time that the claims of a pod may take to get their volumes.
     pub volumes_bound_within: Duration,
     /// Messages have the detailed form: they name every node.
@@ -54,6 +58,12 @@ impl Rules {
             full_hierarchy: args.full_hierarchy_fairness,
             stuck_after: i64::try_from(args.stuck_in_releasing_threshold.as_millis())
                 .unwrap_or(i64::MAX),
+            // The server announces evictions that it is asked for by itself.
+            evicted_by: if args.respect_disruption_budgets {
+                Some(reason::EVICTION_BY_API)
+            } else {
+                args.update_pod_eviction_condition.then_some(reason::PREEMPTION_BY_SCHEDULER)
+            },
             volumes_bound_within: Duration::from_secs(args.volume_binding_timeout_seconds),
             detailed: args.detailed_fit_errors,
         }

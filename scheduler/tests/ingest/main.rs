@@ -19,7 +19,7 @@ use std::{
     path::Path,
 };
 
-use kai_engine::{Delta, PerLane, Pod, Timestamp};
+use kai_engine::{Delta, PerLane, Pod, PodState, Timestamp};
 use kai_scheduler::{
     Args,
     cel::{COST_MAX, Selector},
@@ -279,6 +279,29 @@ fn a_pod_that_is_gone_is_looked_at_no_more() {
     ended["status"] = json!({ "phase": "Succeeded" });
     apply(&mut ingest, &ended);
     assert_eq!(ingest.next_wake(), None, "one that has ended goes nowhere");
+}
+
+/// What a pod holds is counted on from ten minutes before it is to be gone until two minutes after, by the clock alone.
+#[test]
+fn a_pod_that_goes_late_offers_its_room_shortly_before() {
+    let flag = String::from("--update-pod-eviction-condition=true");
+    let mut ingest = ingest(&Case { flags: vec![flag], ..Case::default() });
+    ingest.advance(NOW);
+    let pod = json!({ "kind": "Pod", "metadata": { "name": "a", "namespace": "ml",
+        "uid": "00000000-0000-0000-0000-000000000001", "deletionTimestamp": "2026-01-01T01:00:00Z" },
+        "spec": { "nodeName": "n1" } });
+    apply(&mut ingest, &pod);
+    let (mut now, mut stuck) = (NOW, Vec::new());
+    loop {
+        let told = told_last(&ingest, 0);
+        let is_stuck = told.as_ref().is_some_and(|pod| matches!(pod.state, PodState::Stuck(_)));
+        stuck.push(((now.0 - NOW.0) / 60_000, is_stuck));
+        let Some(next) = ingest.next_wake() else { break };
+        now = next;
+        ingest.advance(now);
+        ingest.tell_again(&|_| told.clone());
+    }
+    assert_eq!(stuck, [(0, true), (50, false), (62, true)]);
 }
 
 /// A class of the priority that groups without one have tells the engine nothing, and is news all the same.

@@ -1,36 +1,84 @@
-//! Pods that terminate: one that does so for longer than the threshold gives nothing back.
+//! Pods that terminate: others count on what one holds from shortly before it is to be gone until it has been due for too long.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kai_engine::{Pod, PodId, PodState, Timestamp};
+use kai_api::names::condition;
+use kai_engine::{Place, Pod, PodId, PodState, Timestamp};
 
-use crate::ingest::Context;
+use super::Wire;
+use crate::{ingest::Context, server::wire::milliseconds};
 
-/// Pods that terminate, each with the moment in milliseconds from which it counts as stuck. A user says how long a pod may
-/// take to go: that moment may be decades away.
+/// A pod that is to be gone later than so many milliseconds from now offers nothing yet. A user says how long a pod may take to
+/// go, decades if need be, and who is promised its place waits for as long and looks for no other. What writes down where it
+/// is before it ends needs minutes, and may be waited for.
+const NEAR: i64 = 10 * 60 * 1000;
+
+/// Pods that terminate, each with the next moment in milliseconds at which it counts otherwise.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct ReleasingPods {
     by_moment: BTreeSet<(i64, u32)>,
-    moments: HashMap<u32, i64>,
+    moments: HashMap<u32, (i64, Leave)>,
+}
+
+/// The time in which others count on what a pod holds that was told to go; both ends in milliseconds, and part of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leave {
+    from: i64,
+    until: i64,
+}
+
+impl Leave {
+    /// Reads it of a pod; none where it was not told to go.
+    pub(super) fn read(context: &Context, wire: &Wire<'_>) -> Option<Self> {
+        let deleted = wire.metadata.deletion_timestamp.as_ref()?;
+        let gone = milliseconds(deleted).unwrap_or(context.now.0);
+        // Who evicts a pod waits for it, however long that takes: the next plan would evict another for the same place.
+        let is_waited_for = context.rules.evicted_by.is_none_or(|by| is_evicted(wire, by));
+        let from = if is_waited_for { i64::MIN } else { gone.saturating_sub(NEAR) };
+        Some(Self { from, until: gone.saturating_add(context.rules.stuck_after) })
+    }
+
+    /// Says how a pod with this place stands at a moment.
+    pub(super) fn state(self, place: Place, now: Timestamp) -> PodState {
+        let is_near = (self.from..=self.until).contains(&now.0);
+        if is_near { PodState::Releasing(place) } else { PodState::Stuck(place) }
+    }
+
+    /// Says when that changes next; none where it stays.
+    fn changes(self, now: Timestamp) -> Option<i64> {
+        [self.from, self.until.saturating_add(1)].into_iter().find(|at| *at > now.0)
+    }
+}
+
+/// Tells whether the status of a pod says that it is evicted, for this reason. Users do not write it.
+fn is_evicted(wire: &Wire<'_>, reason: &str) -> bool {
+    wire.status.conditions.iter().any(|one| {
+        &*one.kind == condition::DISRUPTION_TARGET
+            && &*one.status == "True"
+            && &*one.reason == reason
+    })
 }
 
 impl ReleasingPods {
-    /// Takes a pod in, in the place of what was known of it.
-    pub(super) fn insert(&mut self, pod: u32, stuck_at: i64) {
+    /// Takes a pod in, in the place of what was known of it; none for one that does not terminate, or holds nothing.
+    pub(super) fn note(&mut self, pod: u32, leave: Option<Leave>, now: Timestamp) {
         self.remove(pod);
-        self.by_moment.insert((stuck_at, pod));
-        self.moments.insert(pod, stuck_at);
+        if let Some(leave) = leave
+            && let Some(at) = leave.changes(now)
+        {
+            self.by_moment.insert((at, pod));
+            self.moments.insert(pod, (at, leave));
+        }
     }
 
     /// Forgets a pod that is gone.
     pub(super) fn remove(&mut self, pod: u32) {
-        if let Some(stuck_at) = self.moments.remove(&pod) {
-            self.by_moment.remove(&(stuck_at, pod));
+        if let Some((at, _)) = self.moments.remove(&pod) {
+            self.by_moment.remove(&(at, pod));
         }
     }
 
-    /// Gives the pods that have been terminating for longer than the threshold, as they are to be told: `told` has how they
-    /// were.
+    /// Gives the pods that count otherwise by now, as they are to be told: `told` has how they were.
     ///
     /// # Cost
     /// In the pods that it gives.
@@ -39,24 +87,25 @@ impl ReleasingPods {
         context: &Context,
         told: &dyn Fn(PodId) -> Option<Pod>,
     ) -> BTreeMap<PodId, Pod> {
-        let now = context.now.0;
-        let later = self.by_moment.split_off(&(now, 0));
-        let mut stuck = BTreeMap::new();
+        let now = context.now;
+        let later = self.by_moment.split_off(&(now.0.saturating_add(1), 0));
+        let mut anew = BTreeMap::new();
         for (_, pod) in std::mem::replace(&mut self.by_moment, later) {
-            self.moments.remove(&pod);
+            let Some((_, leave)) = self.moments.remove(&pod) else { continue };
+            self.note(pod, Some(leave), now);
             if let Some(facts) = told(PodId::new(pod))
-                && let PodState::Releasing(place) = &facts.state
+                && let PodState::Releasing(place) | PodState::Stuck(place) = &facts.state
             {
-                let state = PodState::Stuck(place.clone());
-                stuck.insert(PodId::new(pod), Pod { state, ..facts });
+                let state = leave.state(place.clone(), now);
+                anew.insert(PodId::new(pod), Pod { state, ..facts });
             }
         }
-        stuck
+        anew
     }
 
-    /// Says when the next of them counts as stuck.
+    /// Says when the next of them counts otherwise.
     pub(in crate::ingest) fn next(&self) -> Option<Timestamp> {
-        self.by_moment.first().map(|(stuck_at, _)| Timestamp(stuck_at.saturating_add(1)))
+        self.by_moment.first().map(|(at, _)| Timestamp(*at))
     }
 }
 
@@ -64,16 +113,19 @@ impl ReleasingPods {
 mod tests {
     use kai_engine::Timestamp;
 
-    use super::ReleasingPods;
+    use super::{Leave, ReleasingPods};
 
     #[test]
     fn a_pod_that_is_gone_is_waited_for_no_more() {
         let mut pods = ReleasingPods::default();
+        let note = |pods: &mut ReleasingPods, pod, until| {
+            pods.note(pod, Some(Leave { from: i64::MIN, until }), Timestamp(0));
+        };
         assert_eq!(pods.next(), None);
-        pods.insert(1, i64::MAX);
+        note(&mut pods, 1, i64::MAX);
         assert_eq!(pods.next(), Some(Timestamp(i64::MAX)));
-        pods.insert(2, 10);
-        pods.insert(2, 20);
+        note(&mut pods, 2, 10);
+        note(&mut pods, 2, 20);
         assert_eq!(pods.next(), Some(Timestamp(21)), "as it was told last");
         pods.remove(2);
         pods.remove(1);
