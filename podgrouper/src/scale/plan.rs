@@ -1,9 +1,9 @@
 //! Plans what is to be done about scaling pods. Pure: no I/O, no clock.
 //!
-//! Pods are counted class by class, a class being the pods that may go to the same nodes: a scaling pod that no
-//! autoscaler can make room for holds up only those that the same nodes would serve, and these take turns. Whoever makes
-//! pods makes classes, so that a namespace has no more devices at a time than its pods need together, and one of its
-//! largest pods more.
+//! Pods are counted class by class, a class being the pods that may go to the same nodes, and in each of them namespace by
+//! namespace: a scaling pod stands for pods of its own pod's namespace and class alone. One that no autoscaler can make room
+//! for holds up only these, and they take turns. Whoever makes pods makes classes, so that a namespace has no more devices
+//! at a time than its pods need together, and one of its largest pods more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::store::Key;
 pub(super) const CALM: Duration = Duration::from_mins(1);
 /// Time for which a scaling pod may be on a node without ending; it holds GPUs there that are meant for others.
 pub(super) const BOUND_MAX: Duration = Duration::from_mins(1);
-/// Time that a scaling pod waits for a node before another pod that needs something else gets its turn. An autoscaler
-/// takes some minutes to bring up a node with GPUs.
+/// Time that a scaling pod waits for a node before another pod of its namespace and class that needs something else gets its
+/// turn. An autoscaler takes some minutes to bring up a node with GPUs.
 pub(super) const TURN: Duration = Duration::from_mins(10);
 /// Devices that no node has more of: for a pod of more an autoscaler can do nothing.
 const DEVICES_MAX: u32 = 64;
@@ -109,7 +109,7 @@ struct Serving<'a> {
 ///
 /// # Source
 /// docs/contract.md 6. Different on purpose: sums are exact, so that the smallest share counts; pods are counted by
-/// class; a scaling pod that failed, hangs on a node, or has waited for long while others could have their turn is
+/// class and namespace; a scaling pod that failed, hangs on a node, or has waited for long while others could have their turn is
 /// deleted too.
 pub(super) fn plan(view: &View<'_>, memory: &mut Memory) -> Plan {
     let mut plan = Plan::default();
@@ -121,14 +121,14 @@ pub(super) fn plan(view: &View<'_>, memory: &mut Memory) -> Plan {
     memory.spent.retain(|spent| lasts(spent.until));
     memory.turns.retain(|key, _| view.waiting.contains_key(key));
     let serving = tidy(view, memory, &mut plan);
-    let mut classes: BTreeMap<&str, Demand<'_>> = BTreeMap::new();
+    let mut classes: BTreeMap<(&str, &str), Demand<'_>> = BTreeMap::new();
     for (key, pod) in view.waiting {
         if view.verdict(pod) == Verdict::Unschedulable && pod.devices <= DEVICES_MAX {
-            classes.entry(&pod.class).or_default().pods.push((key, pod));
+            classes.entry(counted_with(key, pod)).or_default().pods.push((key, pod));
         }
     }
     for one in serving {
-        if let Some(class) = classes.get_mut(one.pod.class.as_str()) {
+        if let Some(class) = classes.get_mut(&counted_with(one.of, one.pod)) {
             class.serving.push(one);
         }
     }
@@ -251,7 +251,12 @@ fn needed<'a>(pods: impl Iterator<Item = &'a Waiting>, memory_share: Quantity) -
     u64::try_from(sum.saturating_add(NANO - 1) / NANO).unwrap_or(u64::MAX)
 }
 
-/// The pods of a class, and the scaling pods that stand for some of them.
+/// Gives the class and the namespace that a pod is counted in: what is made for it serves nobody else.
+fn counted_with<'a>(key: &'a Key, pod: &'a Waiting) -> (&'a str, &'a str) {
+    (pod.class.as_str(), key.namespace.as_ref())
+}
+
+/// The pods of a class and a namespace, and the scaling pods that stand for some of them.
 #[derive(Default)]
 struct Demand<'a> {
     pods: Vec<(&'a Key, &'a Waiting)>,
@@ -266,7 +271,7 @@ struct Left {
 }
 
 impl Demand<'_> {
-    /// Makes scaling pods until there are as many devices as the class needs, and one as large as each pod needs.
+    /// Makes scaling pods until there are as many devices as the pods need, and one as large as each of them needs.
     fn fill(self, view: &View<'_>, memory: &mut Memory, left: &mut Left, plan: &mut Plan) {
         let served: BTreeSet<&Key> = self.serving.iter().map(|one| one.of).collect();
         let mut pods: Vec<_> = self.pods.iter().filter(|(key, _)| !served.contains(key)).collect();

@@ -263,6 +263,16 @@ fn one_that_is_stuck_holds_nobody_up() {
     world.round(1_200, "-n-same +n-huge:1");
 }
 
+/// One scaling pod on sixty-four devices would be more than all others of its class need.
+#[test]
+fn a_scaling_pod_stands_for_its_own_namespace_alone() {
+    let mut world = World::default();
+    world.waits("m/p 0.001x64").waits("v/q 0.5").round(0, "+m-p:64 +v-q:1");
+    world.round(1, "!m-p !v-q").round(5_000, "");
+    // Turns are taken within the namespace.
+    world.waits("m/s 0.001x64 cpu=9000").round(5_001, "-m-p +m-s:64");
+}
+
 /// A pod that is made again by its name has not had its turn yet.
 #[test]
 fn a_turn_is_forgotten_with_its_pod() {
