@@ -30,6 +30,10 @@ const EPHEMERAL: &str = "pods/ephemeralcontainers";
 /// Holds where those containers change, to go behind [`ASKS_DIFFERENTLY`].
 const OR_LOOKS_INTO_IT: &str = " || has(object.spec.ephemeralContainers) != has(oldObject.spec.ephemeralContainers) || \
     (has(object.spec.ephemeralContainers) && object.spec.ephemeralContainers != oldObject.spec.ephemeralContainers)";
+/// Holds where a `PodGroup` is made, and where its spec changes: nothing else of it is judged. What the scheduler notes in its
+/// annotations needs no answer of ours, which others may keep waiting.
+const SPEC_CHANGES: &str = "oldObject == null || has(object.spec) != has(oldObject.spec) || \
+    (has(object.spec) && object.spec != oldObject.spec)";
 /// Names that are KAI's components', on labels and Services.
 const ADMISSION: &str = "admission";
 const QUEUE_CONTROLLER: &str = "queue-controller";
@@ -108,12 +112,13 @@ pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
         Hook::ValidateQueue,
         &queues,
     );
-    let group = plan.webhook(
+    let mut group = plan.webhook(
         "podgroup-validation.kai.scheduler",
         POD_GROUP_CONTROLLER,
         Hook::ValidatePodGroup,
         &groups,
     );
+    group["matchConditions"] = json!([{"name": "spec-changes", "expression": SPEC_CHANGES}]);
     let rows = [
         (MUTATING, &scope.mutating, ADMISSION, json!([mutate])),
         (VALIDATING, &scope.validating, ADMISSION, json!(validate)),
@@ -341,6 +346,8 @@ mod tests {
         let conditions = found[1]["webhooks"][0]["matchConditions"].as_array();
         let names: Vec<_> = conditions.into_iter().flatten().map(|one| &one["name"]).collect();
         assert_eq!(names, ["scheduler-name-match", "asks-differently"]);
+        let group = &found[3]["webhooks"][0];
+        assert_eq!(group["matchConditions"][0]["expression"], SPEC_CHANGES);
     }
 
     #[test]

@@ -399,6 +399,7 @@ async fn pods_are_mutated_and_judged_as_the_config_says() -> Result<()> {
     until_grouped(&admin, "half").await?;
     refusals(&admin).await?;
     nobody_else_is_asked_about(&admin, &podgrouper).await?;
+    notes_on_groups_are_not_asked_about(&admin, &podgrouper).await?;
     switches(&admin).await?;
     podgrouper.stop().await
 }
@@ -445,6 +446,25 @@ async fn nobody_else_is_asked_about(admin: &Client, podgrouper: &Podgrouper) -> 
         }
     }
     bail!("one question to change it and one to judge it: {before} questions, then {asked}")
+}
+
+/// The scheduler's notes wait for no answer, and a spec is judged as ever.
+async fn notes_on_groups_are_not_asked_about(
+    admin: &Client,
+    podgrouper: &Podgrouper,
+) -> Result<()> {
+    let group = json!({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+        "metadata": {"name": "noted"}, "spec": {"minMember": 1}});
+    check("a group", &create(admin, &group, false).await?, None);
+    let groups = api(admin, "scheduling.run.ai/v2alpha2", "PodGroup", Some("default"));
+    let before = podgrouper.asked().await?;
+    let at = json!({"kai.scheduler/last-eviction-timestamp": "2026-01-01T00:00:00Z"});
+    let note = json!({"metadata": {"annotations": at}});
+    check("a note", &patch(&groups, "noted", &note).await?, None);
+    assert_eq!(podgrouper.asked().await?, before);
+    let cycle = json!({"spec": {"subGroups": [{"name": "a", "parent": "a"}]}});
+    check("a cycle", &patch(&groups, "noted", &cycle).await?, Some("cycle detected in subgroups"));
+    Ok(())
 }
 
 /// The Config takes effect while everything runs.
