@@ -3,7 +3,8 @@
 //! What a bind waits for may be in its user's hands: a config map that does not go, a volume that nobody makes. Of the
 //! flights that there may be some are left to other namespaces, and whose line has the fewest is next. A flight that takes
 //! long goes on among those of its namespace, and its place is another's. Where flights wait for minutes, each namespace may
-//! have some, however many others have.
+//! have some, however many others have. Evictions are for others: those of a namespace have a line beside that of its binds,
+//! so that whoever keeps its binds waiting does not keep its pods.
 //!
 //! # Source
 //! `docs/threats.md`.
@@ -15,8 +16,8 @@ use super::{ShareTask, Task};
 /// Lines of tasks, and how many of each are on their way.
 #[derive(Debug)]
 pub(super) struct Lines {
-    by_namespace: BTreeMap<Box<str>, Line>,
-    /// So many may fly at once, and so many of one namespace.
+    by_namespace: BTreeMap<Box<str>, Namespace>,
+    /// So many may fly at once, and so many of one line, or of one namespace that do not take long.
     most: usize,
     most_of_one: usize,
     /// So many of one namespace may fly whatever others have on their way.
@@ -30,18 +31,50 @@ pub(super) struct Lines {
     next: u64,
 }
 
+/// Names a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LineKey {
+    /// The namespace whose user may make a task take long; empty where none can.
+    namespace: Box<str>,
+    /// Tells whether its pods are evicted there.
+    evicts: bool,
+}
+
+/// The lines of a namespace: of all but evictions, and of these.
+#[derive(Debug, Default)]
+struct Namespace {
+    lines: [Line; 2],
+}
+
 #[derive(Debug, Default)]
 struct Line {
     waiting: VecDeque<(u64, Task)>,
     flights: usize,
+    /// Those of them that take long.
+    late: usize,
 }
 
-/// The namespace whose user may make a task take long; empty where none can.
-fn line_of(task: &Task) -> &str {
-    match task {
-        Task::Bind(bind) => &bind.namespace,
-        Task::Share(ShareTask::Strip(strip)) => &strip.namespace,
-        Task::Evict(_) | Task::Group(_) | Task::Pod(_) | Task::Event(_) | Task::Share(_) => "",
+impl LineKey {
+    /// Names the line that a task waits in.
+    pub(super) fn of(task: &Task) -> Self {
+        let (namespace, evicts) = match task {
+            Task::Bind(bind) => (&*bind.namespace, false),
+            Task::Evict(evict) => (&*evict.namespace, true),
+            Task::Share(ShareTask::Strip(strip)) => (&*strip.namespace, false),
+            Task::Group(_) | Task::Pod(_) | Task::Event(_) | Task::Share(_) => ("", false),
+        };
+        Self { namespace: Box::from(namespace), evicts }
+    }
+}
+
+impl Namespace {
+    /// Counts its flights that have not taken long yet.
+    fn young(&self) -> usize {
+        self.lines.iter().map(|line| line.flights - line.late).sum()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.lines.iter().all(|line| line.flights == 0 && line.waiting.is_empty())
     }
 }
 
@@ -67,15 +100,11 @@ impl Lines {
 
     /// Puts a task at the end of its line.
     pub(super) fn push(&mut self, task: Task) {
-        let of = line_of(&task);
+        let LineKey { namespace, evicts } = LineKey::of(&task);
         let number = self.next;
         self.next += 1;
-        if let Some(line) = self.by_namespace.get_mut(of) {
-            line.waiting.push_back((number, task));
-        } else {
-            let line = self.by_namespace.entry(Box::from(of)).or_default();
-            line.waiting.push_back((number, task));
-        }
+        let lines = &mut self.by_namespace.entry(namespace).or_default().lines;
+        lines[usize::from(evicts)].waiting.push_back((number, task));
     }
 
     /// Counts those on their way that have not taken long yet.
@@ -87,43 +116,66 @@ impl Lines {
     ///
     /// # Cost
     /// In the lines.
-    pub(super) fn next(&mut self, is_free: impl Fn(&Task) -> bool) -> Option<(Box<str>, Task)> {
+    pub(super) fn next(&mut self, is_free: impl Fn(&Task) -> bool) -> Option<(LineKey, Task)> {
         let places = self.flights - self.late.min(self.most_late);
         let has_place = places < self.most;
         let bound = if has_place { self.most_of_one } else { self.sure_of_one };
-        let may_fly = |of: &str, line: &Line| (has_place && of.is_empty()) || line.flights < bound;
-        let lines = self.by_namespace.iter().filter(|(of, line)| may_fly(of, line));
-        let first = lines.filter_map(|(of, line)| {
-            let at = line.waiting.iter().position(|(_, task)| is_free(task))?;
-            Some((line.flights, line.waiting[at].0, of, at))
-        });
-        let (.., of, at) = first.min_by_key(|(flights, number, ..)| (*flights, *number))?;
-        let of = of.clone();
-        let line = self.by_namespace.get_mut(&of)?;
+        let is_below = |of: &str, flights: usize| (has_place && of.is_empty()) || flights < bound;
+        let mut first: Option<((usize, u64), &str, bool, usize)> = None;
+        for (of, namespace) in &self.by_namespace {
+            let of = &**of;
+            if !is_below(of, namespace.young()) {
+                continue;
+            }
+            for (line, evicts) in namespace.lines.iter().zip([false, true]) {
+                if is_below(of, line.flights)
+                    && let Some(at) = line.waiting.iter().position(|(_, task)| is_free(task))
+                {
+                    let rank = (line.flights, line.waiting[at].0);
+                    if first.as_ref().is_none_or(|(least, ..)| rank < *least) {
+                        first = Some((rank, of, evicts, at));
+                    }
+                }
+            }
+        }
+        let (_, of, evicts, at) = first?;
+        let key = LineKey { namespace: Box::from(of), evicts };
+        let line = self.line(&key)?;
         let (_, task) = line.waiting.remove(at)?;
         line.flights += 1;
         self.flights += 1;
-        Some((of, task))
+        Some((key, task))
     }
 
-    /// Notes that a flight takes long, whichever line it is of.
-    pub(super) fn late(&mut self) {
+    fn line(&mut self, key: &LineKey) -> Option<&mut Line> {
+        let namespace = self.by_namespace.get_mut(&key.namespace)?;
+        Some(&mut namespace.lines[usize::from(key.evicts)])
+    }
+
+    /// Notes that a flight of a line takes long.
+    pub(super) fn late(&mut self, of: &LineKey) {
         self.late += 1;
+        if let Some(line) = self.line(of) {
+            line.late += 1;
+        }
     }
 
     /// A flight of a line ended that took long.
-    pub(super) fn landed_late(&mut self, of: &str) {
+    pub(super) fn landed_late(&mut self, of: &LineKey) {
         self.late -= 1;
+        if let Some(line) = self.line(of) {
+            line.late -= 1;
+        }
         self.landed(of);
     }
 
     /// A flight of a line ended.
-    pub(super) fn landed(&mut self, of: &str) {
+    pub(super) fn landed(&mut self, of: &LineKey) {
         self.flights -= 1;
-        let Some(line) = self.by_namespace.get_mut(of) else { return };
+        let Some(line) = self.line(of) else { return };
         line.flights -= 1;
-        if line.flights == 0 && line.waiting.is_empty() {
-            self.by_namespace.remove(of);
+        if self.by_namespace.get(&of.namespace).is_some_and(Namespace::is_idle) {
+            self.by_namespace.remove(&of.namespace);
         }
     }
 }
@@ -131,20 +183,34 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actuate::Bind;
+    use crate::actuate::{Bind, Evict};
 
     fn bind(namespace: &str, name: &str) -> Task {
         Task::Bind(Bind { namespace: Box::from(namespace), ..Bind::of(name, name, "n") })
     }
 
+    fn evict(namespace: &str, name: &str) -> Task {
+        Task::Evict(Evict {
+            pod: 0,
+            uid: Box::from(name),
+            namespace: Box::from(namespace),
+            name: Box::from(name),
+            condition: None,
+            asks_budgets: false,
+            stamp: None,
+        })
+    }
+
+    /// The line of a namespace's binds.
+    fn of(namespace: &str) -> LineKey {
+        LineKey { namespace: Box::from(namespace), evicts: false }
+    }
+
     fn flying(lines: &mut Lines) -> Vec<String> {
-        let name = |(of, task): (Box<str>, Task)| match task {
-            Task::Bind(bind) => format!("{of}/{}", bind.name),
-            other @ (Task::Evict(_)
-            | Task::Group(_)
-            | Task::Pod(_)
-            | Task::Event(_)
-            | Task::Share(_)) => {
+        let name = |(key, task): (LineKey, Task)| match task {
+            Task::Bind(bind) => format!("{}/{}", key.namespace, bind.name),
+            Task::Evict(evict) => format!("{} loses {}", key.namespace, evict.name),
+            other @ (Task::Group(_) | Task::Pod(_) | Task::Event(_) | Task::Share(_)) => {
                 format!("{other:?}")
             }
         };
@@ -161,14 +227,14 @@ mod tests {
         lines.push(bind("b", "1"));
         lines.push(bind("b", "2"));
         assert_eq!(flying(&mut lines), ["b/1"]);
-        lines.landed("a");
+        lines.landed(&of("a"));
         assert_eq!(flying(&mut lines), ["b/2"], "it has fewer on their way");
-        lines.landed("b");
-        lines.landed("b");
+        lines.landed(&of("b"));
+        lines.landed(&of("b"));
         assert_eq!(flying(&mut lines), ["a/4"]);
-        (0..3).for_each(|_| lines.landed("a"));
+        (0..3).for_each(|_| lines.landed(&of("a")));
         assert_eq!(flying(&mut lines), ["a/5"]);
-        lines.landed("a");
+        lines.landed(&of("a"));
         assert!(lines.by_namespace.is_empty() && lines.young() == 0);
     }
 
@@ -179,23 +245,49 @@ mod tests {
             lines.push(bind(of, name));
         }
         assert_eq!(flying(&mut lines), ["a/1", "b/1"]);
-        (0..2).for_each(|_| lines.late());
+        for namespace in ["a", "b"] {
+            lines.late(&of(namespace));
+        }
         assert_eq!(flying(&mut lines), ["a/2", "b/2"]);
         assert_eq!(lines.young(), 2);
-        (0..2).for_each(|_| lines.late());
+        for namespace in ["a", "b"] {
+            lines.late(&of(namespace));
+        }
         lines.push(bind("c", "1"));
         lines.push(bind("c", "2"));
         assert_eq!(flying(&mut lines), ["c/1"], "one of those that take long holds a place");
-        lines.landed_late("b");
+        lines.landed_late(&of("b"));
         assert_eq!(flying(&mut lines), ["c/2"]);
-        lines.landed("c");
+        lines.landed(&of("c"));
         assert_eq!(flying(&mut lines), [""; 0], "a has as many as it may");
-        lines.landed_late("a");
+        lines.landed_late(&of("a"));
         assert_eq!(flying(&mut lines), ["a/3"]);
-        lines.landed_late("a");
-        lines.landed_late("b");
-        lines.landed("a");
-        lines.landed("c");
+        lines.landed_late(&of("a"));
+        lines.landed_late(&of("b"));
+        lines.landed(&of("a"));
+        lines.landed(&of("c"));
         assert!(lines.by_namespace.is_empty() && lines.young() == 0);
+    }
+
+    /// Who has its binds wait for what it keeps would keep the pods that others' room is made of.
+    #[test]
+    fn binds_that_take_long_hold_back_no_eviction_in_their_namespace() {
+        let mut lines = Lines::new(9, 2, 0, 9);
+        for name in ["1", "2", "3"] {
+            lines.push(bind("a", name));
+        }
+        assert_eq!(flying(&mut lines), ["a/1", "a/2"]);
+        for name in ["4", "5", "6"] {
+            lines.push(evict("a", name));
+        }
+        assert_eq!(flying(&mut lines), [""; 0], "a has as many as it may");
+        (0..2).for_each(|_| lines.late(&of("a")));
+        lines.push(evict("b", "1"));
+        assert_eq!(flying(&mut lines), ["a loses 4", "b loses 1", "a loses 5"]);
+        (0..2).for_each(|_| lines.landed_late(&of("a")));
+        for namespace in ["a", "a", "b"] {
+            lines.landed(&LineKey { evicts: true, ..of(namespace) });
+        }
+        assert_eq!(flying(&mut lines), ["a/3", "a loses 6"]);
     }
 }

@@ -8,15 +8,19 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use kai_api::{fair::Fair, names::condition};
 use tokio::time::Instant;
 
-use super::{Event, GroupPatch, PodCondition, ShareTask, Task, lines::Lines};
+use super::{
+    Event, GroupPatch, PodCondition, ShareTask, Task,
+    lines::{LineKey, Lines},
+};
 
-/// Binds of one namespace in flight. More connections do not make a server of two cores faster, and
-/// a large one is not waited for with fewer. Source: docs/performance.md, the scheduler on a real API server.
+/// Binds and evictions of one namespace in flight that do not take long, and as many of either with those that do. More
+/// connections do not make a server of two cores faster, and a large one is not waited for with fewer. Source:
+/// docs/performance.md, the scheduler on a real API server.
 const URGENT_OF_ONE_MAX: usize = 64;
 /// Binds and evictions in flight: what is above the bound of one namespace is left to others.
 const URGENT_MAX: usize = URGENT_OF_ONE_MAX + 16;
-/// Those besides that take long: as many as four namespaces may have. Above this they keep their places, so that a server
-/// that is slow for all is not asked for more and more at once.
+/// Those besides that take long: as many as four namespaces may have of either. Above this they keep their places, so that
+/// a server that is slow for all is not asked for more and more at once.
 const LATE_MAX: usize = 4 * URGENT_OF_ONE_MAX;
 /// So long a flight is urgent; and so long, at a stretch, urgent ones hold back what is quiet.
 pub(super) const HASTE_MAX: Duration = Duration::from_secs(1);
@@ -39,11 +43,11 @@ const EVENTS_MAX: usize = 100_000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Haste {
     /// Goes before everything else; with its line.
-    Urgent(Box<str>),
+    Urgent(LineKey),
     /// Was urgent, and takes long; with its line.
-    Late(Box<str>),
+    Late(LineKey),
     /// Waits for others for most of the time; with its line.
-    Patient(Box<str>),
+    Patient(LineKey),
     /// Goes while nothing urgent does.
     Quiet,
 }
@@ -220,7 +224,7 @@ impl Queue {
     pub(super) fn late(&mut self, haste: Haste) -> Haste {
         match haste {
             Haste::Urgent(of) => {
-                self.urgent.late();
+                self.urgent.late(&of);
                 Haste::Late(of)
             }
             Haste::Late(_) | Haste::Patient(_) | Haste::Quiet => haste,
@@ -321,7 +325,7 @@ mod tests {
     }
 
     fn urgent() -> Haste {
-        Haste::Urgent(Box::from("ns"))
+        Haste::Urgent(LineKey::of(&bind("a")))
     }
 
     /// Says what flies next, in short; nothing of it lands.
