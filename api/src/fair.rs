@@ -44,7 +44,16 @@ impl<T> Fair<T> {
 
     /// The next work, and whose it is.
     pub fn pop(&mut self) -> Option<(Arc<str>, T)> {
-        let tenant = self.turns.pop_front()?;
+        self.pop_where(|_| true)
+    }
+
+    /// The next work of a tenant that may have a turn, and whose it is; the others keep theirs.
+    ///
+    /// # Cost
+    /// The tenants before it.
+    pub fn pop_where(&mut self, may: impl Fn(&str) -> bool) -> Option<(Arc<str>, T)> {
+        let at = self.turns.iter().position(|tenant| may(tenant))?;
+        let tenant = self.turns.remove(at)?;
         let line = self.lines.get_mut(&tenant)?;
         let work = line.pop_front()?;
         self.count -= 1;
@@ -109,5 +118,17 @@ mod tests {
         fair.push(&Arc::from("c"), 6);
         assert_eq!(fair.shed().map(|it| it.1), Some(6));
         assert!(fair.is_empty() && fair.pop().is_none());
+    }
+
+    #[test]
+    fn who_may_have_no_turn_keeps_it() {
+        let mut fair = Fair::default();
+        for (tenant, work) in [("a", 1), ("b", 2), ("b", 3)] {
+            fair.push(&Arc::from(tenant), work);
+        }
+        assert_eq!(fair.pop_where(|tenant| tenant != "a").map(|it| it.1), Some(2));
+        assert_eq!(fair.pop_where(|tenant| tenant == "c").map(|it| it.1), None);
+        let order: Vec<i32> = std::iter::from_fn(|| fair.pop()).map(|it| it.1).collect();
+        assert_eq!(order, [1, 3]);
     }
 }

@@ -11,8 +11,8 @@
 //!     ─► events (droppable) ───────┘
 //! ```
 //!
-//! What is urgent and takes longer than a second counts on in its namespace alone. What waits for nothing but the time until
-//! its writes can come true no more flies on without being counted.
+//! What is urgent, or says something, and takes longer than a second counts on in its namespace alone. What waits for nothing
+//! but the time until its writes can come true no more flies on without being counted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -191,8 +191,8 @@ pub struct Actuator {
     queue: Queue,
     /// Ends with the UID of the pod whose bind waits for it, where there is one.
     flights: JoinSet<Option<Box<str>>>,
-    /// Ends with what a flight counts against, once it has ended or does nothing but wait, as the token tells; or once it is
-    /// urgent no longer.
+    /// Ends with what a flight counts against, once it has ended or does nothing but wait, as the token tells; or once it
+    /// takes long.
     counted: JoinSet<(Haste, CancellationToken)>,
 }
 
@@ -280,10 +280,10 @@ impl Actuator {
         });
     }
 
-    /// Counts a flight until it has ended or does nothing but wait, or is urgent no longer.
+    /// Counts a flight until it has ended or does nothing but wait, or takes long where that matters.
     fn count(&mut self, haste: Haste, idle: CancellationToken) {
         self.counted.spawn(async move {
-            if matches!(haste, Haste::Urgent(_)) {
+            if matches!(haste, Haste::Urgent(_) | Haste::Quiet(_)) {
                 idle.run_until_cancelled(sleep(HASTE_MAX)).await;
             } else {
                 idle.cancelled().await;

@@ -1,7 +1,8 @@
 //! Describes what waits to be written: what is urgent goes first, no condition comes after a bind that overtook it, and no
 //! bind begins while what an earlier one of its pod wrote is being taken away.
 //! Namespaces take turns: what is said of the ten thousand pods of one keeps nobody else from being told. Whatever one bind
-//! waits for, the binds of others and what is said go on: it is urgent for a second.
+//! waits for, the binds of others and what is said go on: it is urgent for a second. What is said and takes longer goes on
+//! beside what others are told.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -22,7 +23,7 @@ const URGENT_MAX: usize = URGENT_OF_ONE_MAX + 16;
 /// Those besides that take long: as many as four namespaces may have of either. Above this they keep their places, so that
 /// a server that is slow for all is not asked for more and more at once.
 const LATE_MAX: usize = 4 * URGENT_OF_ONE_MAX;
-/// So long a flight is urgent; and so long, at a stretch, urgent ones hold back what is quiet.
+/// So long a flight is urgent, or keeps others from being told; and so long, at a stretch, urgent ones hold back what is quiet.
 pub(super) const HASTE_MAX: Duration = Duration::from_secs(1);
 /// Binds of one namespace in flight that wait for volumes or devices, most of them idle.
 const PATIENT_OF_ONE_MAX: usize = 512;
@@ -36,6 +37,10 @@ const QUIET_MAX: usize = 8;
 const QUIET_FIRST: usize = 1;
 /// After so many have landed in a row one more may fly.
 const QUIET_STEP: usize = 8;
+/// Conditions and events of one namespace in flight, with those that take long.
+const QUIET_OF_ONE_MAX: usize = QUIET_MAX;
+/// Those that take long and hold no place: as many as four namespaces may have.
+const QUIET_LATE_MAX: usize = 4 * QUIET_OF_ONE_MAX;
 /// Events that wait; above this the oldest of the namespace with the most are dropped, as nothing depends on them.
 const EVENTS_MAX: usize = 100_000;
 
@@ -48,8 +53,10 @@ pub(super) enum Haste {
     Late(LineKey),
     /// Waits for others for most of the time; with its line.
     Patient(LineKey),
-    /// Goes while nothing urgent does.
-    Quiet,
+    /// Goes while nothing urgent does; with its namespace.
+    Quiet(Arc<str>),
+    /// Was quiet, and takes long; with its namespace.
+    LateQuiet(Arc<str>),
 }
 
 /// A task that may be carried out now.
@@ -82,7 +89,11 @@ pub(super) struct Queue {
     /// The last that was to be said of those in `status`; none where it is not to be said any more.
     conditions: HashMap<ConditionKey, Option<PodCondition>>,
     events: Fair<Event>,
+    /// Quiet flights that do not take long, and those that do.
     quiet_flights: usize,
+    quiet_late: usize,
+    /// Both by namespace.
+    quiet_of: HashMap<Arc<str>, usize>,
     /// Quiet flights that landed since something urgent began.
     quiet_landed: usize,
     /// The moment since which urgent flights hold back quiet ones; none where none does.
@@ -101,6 +112,8 @@ impl Default for Queue {
             conditions: HashMap::new(),
             events: Fair::default(),
             quiet_flights: 0,
+            quiet_late: 0,
+            quiet_of: HashMap::new(),
             quiet_landed: 0,
             held_since: None,
             marking: HashMap::new(),
@@ -192,12 +205,12 @@ impl Queue {
         if self.quiet_flights >= quiet_max {
             return None;
         }
-        let task = self.next_status();
-        let task = task.or_else(|| self.events.pop().map(|(_, event)| Task::Event(event)))?;
+        let (of, task) = self.next_quiet()?;
         self.quiet_flights += 1;
+        *self.quiet_of.entry(Arc::clone(&of)).or_default() += 1;
         let marks = marked(&task).map(Box::from);
         self.mark(marks.as_deref());
-        Some(Flight { haste: Haste::Quiet, marks, task })
+        Some(Flight { haste: Haste::Quiet(of), marks, task })
     }
 
     /// One more write for which the bind of a pod waits.
@@ -207,17 +220,21 @@ impl Queue {
         }
     }
 
-    fn next_status(&mut self) -> Option<Task> {
-        loop {
-            match self.status.pop()?.1 {
-                Status::Group(patch) => return Some(Task::Group(patch)),
+    /// The next that is to be said, and in which namespace: one in which not as much is being said as may be.
+    fn next_quiet(&mut self) -> Option<(Arc<str>, Task)> {
+        let quiet_of = &self.quiet_of;
+        let may_fly = |of: &str| quiet_of.get(of).is_none_or(|flights| *flights < QUIET_OF_ONE_MAX);
+        while let Some((of, status)) = self.status.pop_where(may_fly) {
+            match status {
+                Status::Group(patch) => return Some((of, Task::Group(patch))),
                 Status::Pod(key) => {
                     if let Some(condition) = self.conditions.remove(&key).flatten() {
-                        return Some(Task::Pod(condition));
+                        return Some((of, Task::Pod(condition)));
                     }
                 }
             }
         }
+        self.events.pop_where(may_fly).map(|(of, event)| (of, Task::Event(event)))
     }
 
     /// Lets a flight go on that takes long, and returns what it counts against from here on.
@@ -227,7 +244,12 @@ impl Queue {
                 self.urgent.late(&of);
                 Haste::Late(of)
             }
-            Haste::Late(_) | Haste::Patient(_) | Haste::Quiet => haste,
+            Haste::Quiet(of) if self.quiet_late < QUIET_LATE_MAX => {
+                self.quiet_flights -= 1;
+                self.quiet_late += 1;
+                Haste::LateQuiet(of)
+            }
+            Haste::Late(_) | Haste::Patient(_) | Haste::Quiet(_) | Haste::LateQuiet(_) => haste,
         }
     }
 
@@ -237,9 +259,24 @@ impl Queue {
             Haste::Urgent(of) => self.urgent.landed(of),
             Haste::Late(of) => self.urgent.landed_late(of),
             Haste::Patient(of) => self.patient.landed(of),
-            Haste::Quiet => {
+            Haste::Quiet(of) => {
                 self.quiet_flights -= 1;
                 self.quiet_landed += 1;
+                self.landed_quiet(of);
+            }
+            Haste::LateQuiet(of) => {
+                self.quiet_late -= 1;
+                self.landed_quiet(of);
+            }
+        }
+    }
+
+    /// A quiet flight counts no longer in its namespace.
+    fn landed_quiet(&mut self, of: &str) {
+        if let Some(flights) = self.quiet_of.get_mut(of) {
+            *flights -= 1;
+            if *flights == 0 {
+                self.quiet_of.remove(of);
             }
         }
     }
@@ -328,6 +365,10 @@ mod tests {
         Haste::Urgent(LineKey::of(&bind("a")))
     }
 
+    fn quiet() -> Haste {
+        Haste::Quiet(Arc::from("ns"))
+    }
+
     /// Says what flies next, in short; nothing of it lands.
     fn flying(queue: &mut Queue) -> Vec<String> {
         let short = |flight: Flight| match flight.task {
@@ -364,7 +405,7 @@ mod tests {
         assert_eq!(flying(&mut queue), ["mark a"]);
         queue.take(vec![bind("a"), bind("b")]);
         assert_eq!(flying(&mut queue), ["bind b"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.ended(Some("a"));
         assert_eq!(flying(&mut queue), ["bind a"]);
     }
@@ -384,7 +425,7 @@ mod tests {
         queue.take(vec![bind("a")]);
         assert_eq!(flying(&mut queue), [""; 0], "it is being said");
         queue.ended(Some("a"));
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.take(vec![failed()]);
         assert_eq!(flying(&mut queue), ["bind a"]);
         queue.take(vec![bind("a")]);
@@ -434,7 +475,7 @@ mod tests {
         let mut flights = flying(&mut queue).len();
         let mut most = flights;
         for _ in 0..60 {
-            queue.landed(&Haste::Quiet);
+            queue.landed(&quiet());
             flights = flights - 1 + flying(&mut queue).len();
             most = most.max(flights);
         }
@@ -442,13 +483,13 @@ mod tests {
         queue.take(vec![bind("x")]);
         assert_eq!(flying(&mut queue), ["bind x"]);
         queue.landed(&urgent());
-        (0..flights).for_each(|_| queue.landed(&Haste::Quiet));
+        (0..flights).for_each(|_| queue.landed(&quiet()));
         queue.take(vec![bind("y")]);
         assert_eq!(flying(&mut queue), ["bind y"]);
         queue.landed(&urgent());
         assert_eq!(flying(&mut queue).len(), QUIET_FIRST, "after the second bind");
         queue.take(vec![bind("z")]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         assert_eq!(flying(&mut queue), ["bind z"], "and nothing quiet beside it");
     }
 
@@ -460,7 +501,7 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind x"]);
         let late = queue.late(urgent());
         assert_eq!(flying(&mut queue), ["mark a"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.take(vec![bind("y")]);
         assert_eq!(flying(&mut queue), ["bind y"], "it is urgent as ever");
         queue.landed(&urgent());
@@ -479,30 +520,52 @@ mod tests {
         assert_eq!(flying(&mut queue), ["bind y"]);
         advance(HASTE_MAX / 2).await;
         assert_eq!(flying(&mut queue), ["mark a"], "one at a time");
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.landed(&urgent());
         queue.take(vec![bind("z")]);
         assert_eq!(flying(&mut queue), ["bind z", "mark b"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.landed(&urgent());
         assert_eq!(flying(&mut queue), ["mark c"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.take(vec![bind("x"), mark("d")]);
         assert_eq!(flying(&mut queue), ["bind x"], "they are held back anew");
+    }
+
+    fn mark_in(namespace: &str, uid: &str) -> Task {
+        let mut mark = mark(uid);
+        if let Task::Pod(condition) = &mut mark {
+            condition.namespace = Box::from(namespace);
+        }
+        mark
+    }
+
+    /// A user may keep the webhooks that are asked about its objects.
+    #[test]
+    fn what_takes_long_to_be_said_holds_back_its_namespace_alone() {
+        let mut queue = Queue::default();
+        queue.take((0..100).map(|number| mark(&number.to_string())).collect());
+        for number in 0..QUIET_OF_ONE_MAX {
+            assert_eq!(flying(&mut queue), [format!("mark {number}")]);
+            assert_eq!(queue.late(quiet()), Haste::LateQuiet(Arc::from("ns")));
+        }
+        assert_eq!(flying(&mut queue), [""; 0], "as much is being said there as may be");
+        queue.take(vec![mark_in("other", "a")]);
+        assert_eq!(flying(&mut queue), ["mark a"]);
+        queue.landed(&Haste::Quiet(Arc::from("other")));
+        queue.landed(&Haste::LateQuiet(Arc::from("ns")));
+        assert_eq!(flying(&mut queue), [format!("mark {QUIET_OF_ONE_MAX}")]);
     }
 
     #[test]
     fn each_namespace_has_its_turn() {
         let mut queue = Queue::default();
-        let mut other = mark("other");
-        if let Task::Pod(condition) = &mut other {
-            condition.namespace = Box::from("other");
-        }
+        let other = mark_in("other", "other");
         let mut batch: Vec<Task> = (0..100).map(|number| mark(&number.to_string())).collect();
         batch.push(other);
         queue.take(batch);
         let mut said = flying(&mut queue);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         said.extend(flying(&mut queue));
         assert_eq!(said, ["mark 0", "mark other"]);
     }
@@ -512,19 +575,19 @@ mod tests {
         let mut queue = Queue::default();
         queue.take(vec![mark_saying("a", "first"), mark("b"), mark_saying("a", "second")]);
         assert_eq!(flying(&mut queue), ["mark a second"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.ended(Some("a"));
         assert_eq!(flying(&mut queue), ["mark b"]);
         // One that a bind made void does not come back before its turn, nor twice.
         queue.take(vec![bind("c"), mark("d"), mark_saying("a", "third"), bind("a")]);
         queue.take(vec![mark_saying("a", "fourth")]);
         assert_eq!(flying(&mut queue), ["bind c", "bind a"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.ended(Some("b"));
         queue.landed(&urgent());
         queue.landed(&urgent());
         assert_eq!(flying(&mut queue), ["mark d"]);
-        queue.landed(&Haste::Quiet);
+        queue.landed(&quiet());
         queue.ended(Some("d"));
         assert_eq!(flying(&mut queue), ["mark a fourth"]);
     }

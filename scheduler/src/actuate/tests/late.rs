@@ -350,6 +350,28 @@ async fn binds_that_take_long_keep_nobody_from_being_bound_or_told() {
     actuator.await.expect("it does not panic");
 }
 
+/// Webhooks that are asked about a group may be kept by its user.
+#[tokio::test(start_paused = true)]
+async fn what_takes_long_to_be_said_keeps_nothing_else_from_being_said() {
+    let write = answering(|asked, body| {
+        let is_group = asked.uri.path().contains("/podgroups/");
+        if is_group { (429, json!({"message": "not yet"})) } else { (200, body) }
+    })
+    .await;
+    let (outcomes_in, mut outcomes) = mpsc::unbounded_channel();
+    let (tasks, tasks_out) = mpsc::unbounded_channel();
+    let actuator = Actuator::new(write.client, write.guard, write.metrics, outcomes_in);
+    let actuator = tokio::spawn(actuator.run(tasks_out, write.stop));
+    let began = Instant::now();
+    let note = group(GroupChange::Annotations(Vec::new()));
+    tasks.send(vec![note, condition()]).expect("they are taken");
+    let came = outcomes.recv().await;
+    assert!(matches!(came, Some(Outcome::Pod(..))), "{came:?}");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    drop(tasks);
+    actuator.await.expect("it does not panic");
+}
+
 /// The Lease is given back once all writes have ended: whoever leads next would wait for what fails.
 #[tokio::test(start_paused = true)]
 async fn a_claim_is_not_released_again_and_again_once_the_scheduler_ends() {
