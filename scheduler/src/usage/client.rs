@@ -113,8 +113,8 @@ pub(super) async fn ask(
     patience: Duration,
 ) -> Result<Vec<Sample>, Failure> {
     let encoded = utf8_percent_encode(query, NON_ALPHANUMERIC);
-    let (seconds, within) = (now.0 / 1000, patience.as_millis());
-    let form = format!("query={encoded}&time={seconds}&timeout={within}ms");
+    let (seconds, millis) = (now.0 / 1000, patience.as_millis());
+    let form = format!("query={encoded}&time={seconds}&timeout={millis}ms");
     let request = Request::post("/api/v1/query")
         .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(Body::from(form.into_bytes()))
