@@ -60,6 +60,8 @@ pub(crate) fn holding(state: &State, queue: QueueId) -> Holding {
         share: row.share,
         allocated: row.used,
         protected: row.fixed,
+        leaving: row.leaving,
+        leaving_protected: row.leaving_fixed,
         priority: facts.priority,
         created: facts.created,
         uid: facts.uid,

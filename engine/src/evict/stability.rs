@@ -54,8 +54,13 @@ impl VictimSearch<'_> {
         let facts = state.groups()[self.search.group].facts.as_ref();
         let facts = facts.expect("a group that waits is live");
         let queue = facts.queue.expect("a group that waits has a queue");
-        let now = |queue: QueueId| queue_snapshot::holding(state, queue);
-        let before = |queue: QueueId| self.search.before.get(queue).unwrap_or_else(|| now(queue));
+        // The victims leave here as well: what they may claim once they are gone is what counts. Who waits beside them may
+        // claim no more than it could in its own turn.
+        let is_settled = self.search.kind == EvictionKind::Reclaim;
+        let judged = |held: Holding| if is_settled { held.settled() } else { held };
+        let now = |queue: QueueId| judged(queue_snapshot::holding(state, queue));
+        let before =
+            |queue: QueueId| self.search.before.get(queue).map_or_else(|| now(queue), judged);
         let mut path = state.queues().path(queue);
         if !facts.preemptible || !path.any(|queue| rises(&before(queue), &now(queue))) {
             return Few::default();

@@ -32,6 +32,10 @@ pub struct Holding {
     pub allocated: Charge,
     /// Amounts that its pods hold which cannot be evicted.
     pub protected: Charge,
+    /// Amounts that its pods hold which were told to leave: they are allocated no more.
+    pub leaving: Charge,
+    /// The part of what leaves that cannot be evicted.
+    pub leaving_protected: Charge,
     /// Higher goes first.
     pub priority: i32,
     /// Time when it was made; older goes first.
@@ -46,10 +50,39 @@ impl Holding {
         allocatable(&self.quota, &self.limit, self.share)
     }
 
+    /// Gives the numbers as they are once all that was told to leave is gone.
+    pub(crate) fn settled(self) -> Self {
+        let none = Charge::default();
+        Self { leaving: none, leaving_protected: none, ..self }
+    }
+
     /// Tells whether `request` more stays within its quota in every resource.
     fn within_quota(&self, request: Charge) -> bool {
-        (self.allocated + request).within(&self.quota)
+        claimed(self.allocated, self.leaving, request).within(&self.quota)
     }
+
+    /// Tells whether `request` more of what cannot be evicted stays within its quota in every resource.
+    fn may_protect(&self, request: Charge) -> bool {
+        claimed(self.protected, self.leaving_protected, request).within(&self.quota)
+    }
+
+    /// Tells whether `request` more stays within its share or quota, whichever is more: a share has no part for what
+    /// leaves.
+    fn may_hold(&self, request: Charge) -> bool {
+        let most = |lane: QueueLane| self.quota[lane].max(Limit::of(self.share[lane]));
+        let holds = claimed(self.allocated, self.leaving, request);
+        holds.iter().all(|(lane, amount)| most(lane).admits(amount))
+    }
+}
+
+/// Sums what a queue has that asks for `request`. What was told to leave is held until it is gone: a queue whose users
+/// give pods years to stop, and delete them, would take from others without end.
+fn claimed(held: Charge, leaving: Charge, request: Charge) -> Charge {
+    let lane = |lane: QueueLane| {
+        let leaving = if request[lane] > 0 { leaving[lane] } else { 0 };
+        held[lane] + leaving + request[lane]
+    };
+    PerLane(QueueLane::ALL.map(lane))
 }
 
 /// Works out what a queue may hold before others may take it back: its share or quota, whichever is more, at most its
@@ -120,7 +153,7 @@ pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> Option<
 }
 
 /// Tells whether the leaf queue may take `claim` from others: it stays within its fair share, and within its quota with
-/// what cannot be evicted.
+/// what cannot be evicted, until what leaves is gone.
 ///
 /// # Source
 /// docs/behaviour.md 4.2.
@@ -128,7 +161,8 @@ pub fn entitled(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> bool {
     let holding = row(claim.queue);
     let wanted = holding.allocated + claim.request;
     let fair = wanted.0.iter().zip(holding.share.0).all(|(wanted, share)| *wanted <= share);
-    fair && (claim.preemptible || (holding.protected + claim.request).within(&holding.quota))
+    let protected = claim.preemptible || holding.may_protect(claim.request);
+    fair && holding.may_hold(claim.request) && protected
 }
 
 /// The highest queues on the two ways to the roots that differ: they are siblings, or the ways part at once.
@@ -208,8 +242,7 @@ pub fn may_take<B: Deref<Target = [Charge]>>(
     }
     path(row, claim.queue).all(|queue| {
         let holding = row(queue);
-        let protected =
-            claim.preemptible || (holding.protected + claim.request).within(&holding.quota);
+        let protected = claim.preemptible || holding.may_protect(claim.request);
         protected && !books.outgrows(queue, claim, multiplier_milli)
     })
 }

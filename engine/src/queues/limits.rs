@@ -5,7 +5,7 @@
 
 use crate::{
     base::{
-        ids::{GroupId, NodeId, PodId},
+        ids::{GroupId, NodeId, PodId, QueueId},
         resources::{Charge, Limit, PerLane, QueueLane},
     },
     decided::plan::{Bound, Why},
@@ -55,37 +55,49 @@ pub(crate) fn affords_here(state: &State, pod: PodId, node: NodeId) -> bool {
     })
 }
 
-/// Tells whether a group that cannot be evicted would stay within the quotas of its queues.
+/// Tells whether a group that cannot be evicted would stay within the quotas of its queues, as long as what leaves is not
+/// gone: nobody is evicted for one that may not start yet.
 pub(crate) fn within_quota(state: &State, group: GroupId, charge: Charge) -> bool {
     let Some(facts) = &state.groups()[group].facts else { return false };
     let Some(queue) = facts.queue else { return false };
-    let within = |at| over_quota(&state.queues().rows[at], facts, charge).is_none();
+    let within = |at: QueueId| {
+        let row = &state.queues().rows[at];
+        let held = row.fixed + row.leaving_fixed;
+        row.facts.as_ref().is_none_or(|queue| over(&held, &charge, &queue.quota).is_none())
+    };
     facts.preemptible || state.queues().path(queue).all(within)
 }
 
-/// Tells whether a group that was given so much in a trial keeps its queues within their limits only once pods are gone that
-/// were told to leave: an eviction may fail, and a pod whose user gave it hours to leave holds what it held until then.
+/// Tells whether a group that was given so much in a trial keeps its queues within their limits, and within their quotas if
+/// it cannot be evicted, only once pods are gone that were told to leave: an eviction may fail, and a pod whose user gave it
+/// hours to leave holds what it held until then.
 pub(crate) fn waits_for_leaving(
     state: &State,
     group: GroupId,
     given: impl FnOnce() -> Charge,
 ) -> bool {
-    let queue = state.groups()[group].facts.as_ref().and_then(|facts| facts.queue);
-    let Some(queue) = queue.filter(|queue| state.queues().rows[*queue].limited) else {
+    let Some(facts) = &state.groups()[group].facts else { return false };
+    let Some(queue) = facts.queue else { return false };
+    if facts.preemptible && !state.queues().rows[queue].limited {
         return false;
-    };
+    }
     let path = || state.queues().path(queue).map(|at| &state.queues().rows[at]);
     if path().all(|row| row.leaving.is_zero()) {
         return false;
     }
     let given = given();
-    let breaks = |row: &QueueRow, lane: QueueLane| {
-        let holds = row.used[lane] + row.leaving[lane];
-        given[lane] != 0
-            && row.leaving[lane] != 0
-            && row.facts.as_ref().is_some_and(|facts| !facts.limit[lane].admits(holds))
+    let waits = |held: &Charge, leaving: &Charge, most: &PerLane<Limit>| {
+        given.iter().any(|(lane, given)| {
+            given != 0 && leaving[lane] != 0 && !most[lane].admits(held[lane] + leaving[lane])
+        })
     };
-    path().any(|row| QueueLane::ALL.iter().any(|lane| breaks(row, *lane)))
+    let passes = |row: &QueueRow| {
+        row.facts.as_ref().is_some_and(|queue| {
+            waits(&row.used, &row.leaving, &queue.limit)
+                || (!facts.preemptible && waits(&row.fixed, &row.leaving_fixed, &queue.quota))
+        })
+    };
+    path().any(passes)
 }
 
 /// The first resource on which so much more is above the limit.

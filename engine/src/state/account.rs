@@ -114,6 +114,9 @@ impl State {
             }
         } else if matches!(state.phase, Phase::Evicting | Phase::Releasing) {
             sign.charge(&mut burden.leaving, charge);
+            if !group.preemptible {
+                sign.charge(&mut burden.leaving_fixed, charge);
+            }
         }
         if state.phase == Phase::Pending {
             sign.charge(&mut burden.requested, shape.charge);
@@ -131,6 +134,7 @@ struct QueueDelta {
     used: Charge,
     fixed: Charge,
     leaving: Charge,
+    leaving_fixed: Charge,
     requested: Charge,
     requested_mib: i64,
 }
@@ -140,6 +144,7 @@ impl QueueDelta {
         self.used += other.used;
         self.fixed += other.fixed;
         self.leaving += other.leaving;
+        self.leaving_fixed += other.leaving_fixed;
         self.requested += other.requested;
         self.requested_mib += other.requested_mib;
     }
@@ -160,6 +165,7 @@ impl Queues {
             }
             if leaves {
                 row.leaving += burden.leaving;
+                row.leaving_fixed += burden.leaving_fixed;
             }
             if asks {
                 row.requested += burden.requested;

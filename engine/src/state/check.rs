@@ -7,7 +7,8 @@ use crate::{
         resources::Charge,
     },
     state::{
-        State, booking::Sign, host_ports::HostPorts, slices::SliceRow, tree::Tree, zones::ZoneTable,
+        State, booking::Sign, host_ports::HostPorts, rows::QueueRow, slices::SliceRow, tree::Tree,
+        zones::ZoneTable,
     },
 };
 
@@ -47,9 +48,11 @@ impl State {
         compare("holders of claims", equal(&self.claims.rows, &anew.claims.rows));
         for (id, row) in self.queues.rows.iter() {
             let new = &anew.queues.rows[id];
-            if (row.used, row.fixed, row.leaving, row.requested, row.requested_mib)
-                != (new.used, new.fixed, new.leaving, new.requested, new.requested_mib)
-            {
+            let amounts = |row: &QueueRow| {
+                let leaving = (row.leaving, row.leaving_fixed);
+                (row.used, row.fixed, leaving, row.requested, row.requested_mib)
+            };
+            if amounts(row) != amounts(new) {
                 findings
                     .push(format!("amounts of queue {} differ from the facts", QueueId::row(id)));
             }
@@ -83,7 +86,8 @@ impl State {
         anew.nodes.ports = HostPorts::default();
         for id in anew.queues.rows.ids() {
             let row = &mut anew.queues.rows[id];
-            (row.used, row.fixed, row.leaving) = Default::default();
+            (row.used, row.fixed) = Default::default();
+            (row.leaving, row.leaving_fixed) = Default::default();
             (row.requested, row.requested_mib) = Default::default();
         }
         for id in anew.groups.ids() {

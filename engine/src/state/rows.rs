@@ -243,8 +243,11 @@ pub(crate) struct QueueRow {
     pub(crate) facts: Option<Box<Queue>>,
     /// The part of what is used that cannot be evicted. Derived.
     pub(crate) fixed: Charge,
-    /// Amounts that pods below it hold which were told to leave; they count as used no more. Derived.
+    /// Amounts that pods below it hold which were told to leave; they count as used no more. Those that do not go though
+    /// they should have are not among them. Derived.
     pub(crate) leaving: Charge,
+    /// The part of what leaves that cannot be evicted. Derived.
+    pub(crate) leaving_fixed: Charge,
     /// Amounts that pods below it hold or wait for, GPU memory aside. Derived.
     pub(crate) requested: Charge,
     /// GPU memory that pods below it wait for, in MiB. Derived.

@@ -18,7 +18,7 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
     let mut grown: BTreeMap<QueueId, (Charge, Charge)> = BTreeMap::new();
     for (pod, spot) in &after.held {
         let facts = after.pod(*pod);
-        // A limit holds for what leaves too, until it is gone; but not for what does not go though it should have.
+        // Limits and quotas hold for what leaves too, until it is gone; but not for what does not go though it should have.
         if matches!(facts.state, PodState::Stuck(_)) {
             continue;
         }
@@ -27,7 +27,7 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
         let charge = charge(after, facts, spot);
         for queue in path(after, group.queue) {
             *held.entry(queue).or_default() += charge;
-            if !group.preemptible && !spot.leaving {
+            if !group.preemptible {
                 *protected.entry(queue).or_default() += charge;
             }
             if after.placed.contains(pod) {

@@ -202,6 +202,8 @@ impl Story {
                 share: state.fair_share,
                 allocated: state.allocated,
                 protected: state.allocated_non_preemptible,
+                leaving: kai_engine::Charge::default(),
+                leaving_protected: kai_engine::Charge::default(),
                 priority: state.priority,
                 created: facts.created,
                 uid: facts.uid,

@@ -286,6 +286,8 @@ impl Case {
             share: lanes(|account| account.fair_share),
             allocated: lanes(|account| account.allocated),
             protected: lanes(|account| account.allocated_non_preemptible),
+            leaving: Charge::default(),
+            leaving_protected: Charge::default(),
             priority: queue.priority,
             created: Timestamp(queue.created_order),
             uid: self.uid(queue),

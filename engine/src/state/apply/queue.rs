@@ -96,7 +96,8 @@ impl State {
 
     fn carry(&mut self, id: QueueId, to: QueueId, add: bool) {
         let row = &self.queues.rows[id];
-        let (used, fixed, leaving) = (row.used, row.fixed, row.leaving);
+        let (used, fixed) = (row.used, row.fixed);
+        let (leaving, leaving_fixed) = (row.leaving, row.leaving_fixed);
         let (requested, mib) = (row.requested, row.requested_mib);
         let mut next = Some(to);
         while let Some(at) = next {
@@ -105,12 +106,14 @@ impl State {
                 row.used += used;
                 row.fixed += fixed;
                 row.leaving += leaving;
+                row.leaving_fixed += leaving_fixed;
                 row.requested += requested;
                 row.requested_mib += mib;
             } else {
                 row.used -= used;
                 row.fixed -= fixed;
                 row.leaving -= leaving;
+                row.leaving_fixed -= leaving_fixed;
                 row.requested -= requested;
                 row.requested_mib -= mib;
             }
