@@ -269,7 +269,7 @@ mod tests {
         assert!(lines.by_namespace.is_empty() && lines.young() == 0);
     }
 
-    /// Who has its binds wait for what it keeps would keep the pods that others' room is made of.
+    /// Whoever has its binds wait for what it keeps would keep the pods that others' room is made of.
     #[test]
     fn binds_that_take_long_hold_back_no_eviction_in_their_namespace() {
         let mut lines = Lines::new(9, 2, 0, 9);

@@ -281,7 +281,7 @@ fn a_pod_that_is_gone_is_looked_at_no_more() {
     assert_eq!(ingest.next_wake(), None, "one that has ended goes nowhere");
 }
 
-/// What a pod holds is counted on from ten minutes before it is to be gone until two minutes after, by the clock alone.
+/// Promises what a pod holds from ten minutes before it is to be gone until two minutes after, by the clock alone.
 #[test]
 fn a_pod_that_goes_late_offers_its_room_shortly_before() {
     let flag = String::from("--update-pod-eviction-condition=true");

@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(whole, long);
     }
 
-    /// What its kubelet starts again has more to say.
+    /// Containers that their kubelet starts again have more to say.
     #[test]
     fn a_container_that_is_started_again_has_not_ended() {
         let pod = |policy: &str, state: &Value| {

@@ -148,7 +148,7 @@ async fn remove(
 mod tests {
     use super::*;
 
-    /// What has not ended in time goes on, whatever came of the others.
+    /// Work that has not ended in time goes on, whatever came of the others.
     #[test]
     fn nothing_is_deleted_while_one_of_them_runs() {
         for (ends, expect) in [
