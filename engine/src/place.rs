@@ -6,6 +6,7 @@
 pub(crate) mod assign;
 pub(crate) mod capacity_bound;
 pub(crate) mod domain_bound;
+mod nesting;
 pub(crate) mod repack;
 pub(crate) mod split;
 
@@ -24,6 +25,7 @@ use crate::{
     },
     place::{
         assign::Assignment,
+        nesting::Nesting,
         repack::Packing,
         split::{Together, split},
     },
@@ -72,6 +74,8 @@ pub(crate) struct Attempt<'a> {
     by_leaf: Vec<(u16, usize)>,
     /// True if some of them ask for GPU memory, so that what they cost depends on their nodes.
     by_memory: bool,
+    /// Domains within domains that were tried.
+    nesting: Nesting,
     /// Searches for another way; most attempts need none.
     others: Option<Box<Others>>,
 }
@@ -97,8 +101,9 @@ enum Stuck {
 
 impl<'a> Attempt<'a> {
     pub(crate) fn new(config: &'a Config, group: GroupId, mode: Mode, pods: &'a [PodId]) -> Self {
-        let by_leaf = Vec::new();
-        Self { config, group, mode, pods, placed: 0, by_leaf, by_memory: false, others: None }
+        let (by_leaf, nesting) = (Vec::new(), Nesting::default());
+        let by_memory = false;
+        Self { config, group, mode, pods, placed: 0, by_leaf, by_memory, nesting, others: None }
     }
 
     /// Goes on with searches for another way that an earlier attempt on the same cluster left.
@@ -156,6 +161,7 @@ impl<'a> Attempt<'a> {
         nodes: Option<&IdSet<Rank>>,
     ) -> Result<(), Why> {
         let area = Area { nodes, tiers: None };
+        self.nesting.begin(trial.mark());
         match trial.groups()[self.group].tree.only_leaf() {
             Some(leaf) => self.place_leaf(trial, leaf, &area),
             None => self.place_set(trial, 0, &area),
@@ -173,7 +179,7 @@ impl<'a> Attempt<'a> {
         self.in_domains(trial, Member::Set(set), area)
     }
 
-    /// Tries the node sets that a member's constraint leaves one after the other; without constraint there is one.
+    /// Places a member in one of the node sets that its constraint leaves; without constraint there is one.
     fn in_domains(
         &mut self,
         trial: &mut Trial<'_>,
@@ -189,19 +195,47 @@ impl<'a> Attempt<'a> {
         let Some(constraint) = constraint.filter(|_| !pods.is_empty()) else {
             return self.place_member(trial, member, area);
         };
+        // What it finds follows from its nodes, and from what is preferred around it where it prefers no level itself.
+        let is_bound = constraint.preferred.is_some() || area.tiers.is_none();
+        let nodes = area.nodes.filter(|_| is_bound && self.nesting.is_at_start(trial.mark()));
+        if let Some(why) = nodes.and_then(|nodes| self.nesting.failure(member, nodes)) {
+            return Err(why.clone());
+        }
         let taken = ranks_of(trial, self.group, &leaves);
         let together = Together { sub_group, constraint, pods: &pods, taken: &taken };
-        let split = split(trial.state(), &together, area.nodes)?;
+        let placed = self.in_one_of(trial, member, &together, area);
+        if let (Err(why), Some(nodes)) = (&placed, nodes) {
+            self.nesting.note_failure(member, nodes, why);
+        }
+        placed
+    }
+
+    /// Tries the node sets that a constraint leaves one after the other; once too many were tried, the widest alone.
+    fn in_one_of(
+        &mut self,
+        trial: &mut Trial<'_>,
+        member: Member,
+        together: &Together<'_>,
+        area: &Area<'_>,
+    ) -> Result<(), Why> {
+        let split = split(trial.state(), together, area.nodes)?;
         let free = trial.groups()[self.group].tree.is_free_below(member);
         let placed = self.placed;
         let mut whys: Vec<Why> = Vec::new();
-        for at in 0.. {
+        for at in 0..split.len() {
+            let left = split.len() - at;
+            if left > 1 && self.nesting.is_spent() {
+                continue;
+            }
             let Some(nodes) = split.nodes(trial, at) else { break };
             let tiers: Option<Vec<IdSet<Rank>>> =
                 split.tiers.as_deref().or(area.tiers).map(|tiers| within(tiers, &nodes));
             let mut nested = trial.nested();
             let inner = Area { nodes: Some(&nodes), tiers: tiers.as_deref() };
-            match self.place_member(&mut nested, member, &inner) {
+            self.nesting.enter();
+            let found = self.place_member(&mut nested, member, &inner);
+            self.nesting.leave();
+            match found {
                 Ok(()) => {
                     nested.keep();
                     return Ok(());
@@ -209,7 +243,7 @@ impl<'a> Attempt<'a> {
                 Err(why) => whys.push(why),
             }
             drop(nested);
-            if free && self.repack(trial, &pods, Some(&nodes)) {
+            if free && self.repack(trial, together.pods, Some(&nodes)) {
                 return Ok(());
             }
             self.placed = placed;

@@ -85,11 +85,17 @@ pub(crate) fn split(
         let topology = together.constraint.topology;
         Ok(Split { topology, domains, valid: survey.valid, tiers })
     };
-    state.steps.nodes += measured as u64 / MEASURED_PER_STEP;
+    // A small one counts too: there may be one for each chain of domains.
+    state.steps.nodes += (measured as u64 / MEASURED_PER_STEP).max(1);
     split
 }
 
 impl Split {
+    /// Counts the candidates.
+    pub(crate) fn len(&self) -> usize {
+        self.domains.len()
+    }
+
     /// The nodes of a candidate, if there are so many.
     pub(crate) fn nodes(&self, state: &State, at: usize) -> Option<IdSet<Rank>> {
         let id = *self.domains.get(at)?;

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A child of a set: another set, or a leaf that holds pods.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Member {
     Set(u16),
     Leaf(u16),

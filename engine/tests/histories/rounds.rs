@@ -376,3 +376,46 @@ fn short_cycles_place_as_one_does() {
         assert_eq!(rest(&mut short, number), rest(&mut world, number), "seed {number}");
     }
 }
+
+/// Nodes in racks of eight, and a group of sub-groups within each other, each of which would rather have one node; none takes
+/// the innermost. `is_beside` puts a pod beside each of the inner ones.
+fn sub_groups_within_each_other(depth: u64, is_beside: bool) -> World {
+    const NODES: u64 = 64;
+    let mut text = String::from("topologies: { dc: [rack, host] }\nqueues: { q: {} }\nnodes:\n");
+    for node in 0..NODES {
+        let labels = format!("{{ rack: r{}, host: h{node} }}", node / 8);
+        let _ = writeln!(text, "  node{node}: {{ gpus: 2, cpu: 64, labels: {labels} }}");
+    }
+    let nobody = "[{ key: host, labels: { app: nobody } }]";
+    let mut inner = format!("s{depth:02}: {{ cpu: 1, preferred: host, affinity: {nobody} }}");
+    for at in (1..depth).rev() {
+        let beside = if is_beside { format!("a{at:02}: {{ cpu: 1 }}, ") } else { String::new() };
+        inner = format!("s{at:02}: {{ preferred: host, subgroups: {{ {beside}{inner} }} }}");
+    }
+    let _ = writeln!(text, "groups: {{ deep: {{ queue: q, subgroups: {{ {inner} }} }} }}");
+    let mut world = world(&text);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    world
+}
+
+/// Of sub-groups within each other each is tried once on a domain, not once for each chain of domains around it.
+#[test]
+fn sub_groups_within_each_other_are_tried_once_on_a_domain() {
+    let mut world = sub_groups_within_each_other(6, false);
+    let decided = plan_at(&mut world, 0);
+    assert_eq!(decided.changes, [], "none takes the innermost");
+    assert!(!decided.steps.spent, "nothing is left to try");
+    // The five inner ones choose within each of 73 domains, which is a step at least, and the innermost looks at nodes.
+    let nodes = decided.steps.nodes;
+    assert!((600..1500).contains(&nodes), "{nodes} nodes, and not 2,366 choices");
+}
+
+/// Where something is placed beside each of them no choice is like another: an attempt ends though there are more than 20,000.
+#[test]
+fn an_attempt_enters_so_many_domains_within_each_other() {
+    let mut world = sub_groups_within_each_other(12, true);
+    let decided = plan_at(&mut world, 0);
+    assert_eq!(decided.changes, [], "none takes the innermost");
+    let nodes = decided.steps.nodes;
+    assert!((4_096..20_000).contains(&nodes), "{nodes} nodes");
+}
