@@ -26,7 +26,7 @@ use crate::{
     place::{
         assign::Assignment,
         nesting::Nesting,
-        repack::Packing,
+        repack::Repacking,
         split::{Together, split},
     },
     queues::limits,
@@ -83,10 +83,8 @@ pub(crate) struct Attempt<'a> {
 /// Searches for another way to place a group.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Others {
-    /// Other nodes, in the order in which the searches come up; none for those that are over.
-    packings: Vec<Option<Packing>>,
-    /// Number of these that came up so far.
-    repacked: usize,
+    /// Other nodes.
+    repacking: Repacking,
     /// Other domains.
     assignment: Assignment,
 }
@@ -114,9 +112,9 @@ impl<'a> Attempt<'a> {
     /// The searches for another way, where one is left to go on with, and how far the first of these is.
     pub(crate) fn unfinished(self) -> Option<(Box<Others>, Progress)> {
         let mut others = self.others?;
-        let packing = others.packings.iter().flatten().next().map(Packing::progress);
+        let packing = others.repacking.progress();
         let progress = packing.or_else(|| others.assignment.progress())?;
-        others.repacked = 0;
+        others.repacking.end_turn();
         Some((others, progress))
     }
 
@@ -142,8 +140,11 @@ impl<'a> Attempt<'a> {
                 drop(nested);
                 let free = trial.groups()[self.group].tree.is_free(Member::Set(0));
                 let pods = self.pods;
-                let found =
-                    if free { self.repack(trial, pods, nodes) } else { self.assign(trial, nodes) };
+                let found = if free {
+                    self.repack(trial, pods, nodes, 1)
+                } else {
+                    self.assign(trial, nodes)
+                };
                 if !found {
                     return Err(why);
                 }
@@ -243,7 +244,7 @@ impl<'a> Attempt<'a> {
                 Err(why) => whys.push(why),
             }
             drop(nested);
-            if free && self.repack(trial, together.pods, Some(&nodes)) {
+            if free && self.repack(trial, together.pods, Some(&nodes), left) {
                 return Ok(());
             }
             self.placed = placed;

@@ -6,7 +6,10 @@
 //! fill (docs/behaviour.md 14.3, Q33). The search is bounded by counted steps: in a cycle, after which it goes on in the
 //! next one where it stopped as long as nothing changed, and in all, so that it may still miss a way.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
 
 use crate::{
     base::{
@@ -27,7 +30,10 @@ use crate::{
 /// Number of places that one search may try in a cycle besides one for each pod.
 pub(super) const STEPS: usize = 256;
 
-/// Number of places that it may try in all.
+/// Number of these that all searches of an attempt may try together: each of them looks in another domain.
+const TURN_STEPS: usize = 4 * STEPS;
+
+/// Number of places that searches which go on may try in all.
 const STEPS_MAX: u64 = 1 << 16;
 
 /// Number of ways to share its GPUs that it tries on a node, those that share the fullest first.
@@ -35,17 +41,98 @@ const WAYS_MAX: usize = 64;
 
 /// The point where a search stopped.
 #[derive(Clone, Debug)]
-pub(crate) struct Packing {
+struct Packing {
     /// Choices left to the pods that have a place, and the place.
     placed: Vec<(Choices, Found)>,
     next: Choices,
     tries: u64,
 }
 
-impl Packing {
-    /// Tells how far it is.
-    pub(crate) fn progress(&self) -> Progress {
-        Progress::Packing { tries: self.tries, tries_max: STEPS_MAX }
+/// Searches for other nodes for a group, in the order in which they come up: one for each domain that fails.
+///
+/// One alone is kept, the first that stopped. Those after it have one try, and begin anew once it is over: where they
+/// stopped would be as much to keep for each domain as there are pods.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Repacking {
+    /// Number of the first of them that came to their ends and found nothing.
+    over: usize,
+    /// The first that stopped, and its number.
+    stopped: Option<(usize, Packing)>,
+    /// True if an earlier turn left it.
+    goes_on: bool,
+    /// Number of those that came up in this turn.
+    came: usize,
+    /// Number of places that they tried in this turn besides one for each pod.
+    more: usize,
+    /// Number of places that those which were kept tried, in all turns.
+    tries: u64,
+}
+
+/// The turn of a search.
+struct Turn {
+    /// Its number.
+    at: usize,
+    /// Number of pods that it is for.
+    pods: usize,
+    /// The point to go on from.
+    before: Option<Packing>,
+    /// Number of places that it may try in this turn, and how many of them are left.
+    steps_max: usize,
+    steps: usize,
+    /// Number of places that it may try in all.
+    tries_max: u64,
+}
+
+impl Repacking {
+    /// Tells how far the one is that goes on.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let progress = Progress::Packing { tries: self.tries, tries_max: STEPS_MAX };
+        self.stopped.is_some().then_some(progress)
+    }
+
+    /// Ends the turn of all of them.
+    pub(super) fn end_turn(&mut self) {
+        self.goes_on = self.stopped.is_some();
+        (self.came, self.more) = (0, 0);
+    }
+
+    /// Begins the next one, for so many pods, and gives it its part of the steps: `left` searches share them, it included.
+    /// None where it is over, or waits for one before it.
+    fn begin(&mut self, pods: usize, left: usize) -> Option<Turn> {
+        let at = self.came;
+        self.came += 1;
+        if at < self.over {
+            return None;
+        }
+        let first = self.stopped.as_ref().filter(|_| self.goes_on).map(|(first, _)| at.cmp(first));
+        let before = match first {
+            Some(Ordering::Greater) => return None,
+            Some(Ordering::Equal) => self.stopped.take().map(|(_, packing)| packing),
+            Some(Ordering::Less) | None => None,
+        };
+        let rest = TURN_STEPS.saturating_sub(self.more);
+        let part = if before.is_some() { rest } else { rest / left.max(1) };
+        let steps = pods + part.min(STEPS);
+        let tried = before.as_ref().map_or(0, |before| before.tries);
+        let share = (STEPS_MAX / left.max(1) as u64).max((pods + STEPS) as u64);
+        let tries_max = share.min(tried + STEPS_MAX.saturating_sub(self.tries));
+        Some(Turn { at, pods, before, steps_max: steps, steps, tries_max })
+    }
+
+    /// Notes the outcome of a turn.
+    fn end(&mut self, turn: &Turn, packed: Packed) {
+        let tried = turn.steps_max - turn.steps;
+        self.more += tried.saturating_sub(turn.pods);
+        match packed {
+            Packed::Found => {}
+            Packed::Nothing => self.over += usize::from(turn.at == self.over),
+            Packed::Stopped(packing) => {
+                if self.stopped.as_ref().is_none_or(|(first, _)| turn.at < *first) {
+                    self.tries += tried as u64;
+                    self.stopped = Some((turn.at, packing));
+                }
+            }
+        }
     }
 }
 
@@ -115,44 +202,34 @@ impl Choices {
 impl Attempt<'_> {
     /// Places all of `pods` on `nodes`, by any order and at any of them; says whether it did.
     ///
+    /// `left` sets of nodes are tried one after the other, these included.
+    ///
     /// # Cost
-    /// At most 256 places more than there are pods, each found by up to three searches for a node.
+    /// At most 256 places more than there are pods, and 1,024 more in all searches of an attempt; each found by up to three
+    /// searches for a node.
     pub(super) fn repack(
         &mut self,
         trial: &mut Trial<'_>,
         pods: &[PodId],
         nodes: Option<&IdSet<Rank>>,
+        left: usize,
     ) -> bool {
         if !self.is_worth_repacking(trial, pods)
             || capacity_bound::gpu_gap(trial.state(), pods).is_some()
         {
             return false;
         }
-        let others = self.others.get_or_insert_default();
-        let at = others.repacked;
-        others.repacked += 1;
-        let before = match others.packings.get_mut(at).map(Option::take) {
-            Some(Some(packing)) => Some(packing),
-            // It came to its end in an earlier cycle.
-            Some(None) => return false,
-            None => {
-                others.packings.push(None);
-                None
-            }
-        };
+        let repacking = &mut self.others.get_or_insert_default().repacking;
+        let Some(mut turn) = repacking.begin(pods.len(), left) else { return false };
         let pods = hardest_first(trial, pods);
         let mut nested = trial.nested();
-        match self.search(&mut nested, &pods, nodes, before) {
-            Packed::Found => {
-                nested.keep();
-                true
-            }
-            Packed::Nothing => false,
-            Packed::Stopped(packing) => {
-                self.others.get_or_insert_default().packings[at] = Some(packing);
-                false
-            }
+        let packed = self.search(&mut nested, &pods, nodes, &mut turn);
+        let is_found = matches!(packed, Packed::Found);
+        if is_found {
+            nested.keep();
         }
+        self.others.get_or_insert_default().repacking.end(&turn, packed);
+        is_found
     }
 
     fn search(
@@ -160,9 +237,10 @@ impl Attempt<'_> {
         trial: &mut Trial<'_>,
         pods: &[PodId],
         nodes: Option<&IdSet<Rank>>,
-        before: Option<Packing>,
+        turn: &mut Turn,
     ) -> Packed {
         let Some(first) = pods.first() else { return Packed::Found };
+        let before = turn.before.take();
         let tried = before.as_ref().map_or(0, |before| before.tries);
         let before = before.and_then(|before| self.go_on(trial, before));
         let Packing { mut placed, next, mut tries } = before.unwrap_or_else(|| Packing {
@@ -172,16 +250,15 @@ impl Attempt<'_> {
             tries: tried,
         });
         let mut next = Some(next);
-        let mut steps = pods.len() + STEPS;
         while let Some(mut choices) = next.take().or_else(|| Some(placed.pop()?.0)) {
             trial.rewind(choices.mark);
-            if tries == STEPS_MAX {
+            if tries >= turn.tries_max {
                 return Packed::Nothing;
             }
-            if steps == 0 {
+            if turn.steps == 0 {
                 return Packed::Stopped(Packing { placed, next: choices, tries });
             }
-            steps -= 1;
+            turn.steps -= 1;
             tries += 1;
             let Some(found) = choices.next(trial, self.config.device_placement) else { continue };
             let pod = choices.pod;

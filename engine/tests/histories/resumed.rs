@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kai_engine::{Change, Progress, Steps, Why};
+use kai_engine::{Actions, Change, Progress, Steps, Why};
 use kai_sim::generate::Seed;
 
 use super::*;
@@ -395,4 +395,50 @@ fn a_class_has_no_patience_of_the_one_that_had_its_number() {
     let (steps, expect) = (plan_at(&mut world, 2).steps, plan_at(&mut restarted, 2).steps);
     assert!(expect.spent);
     assert_eq!(looked(&steps), looked(&expect));
+}
+
+/// Racks of two nodes, in any of which a gang of unlike pods would have room but for the last, which no node takes.
+fn gang_for_no_rack(racks: u64, pods: u64) -> World {
+    let mut text = String::from("topologies: { dc: [rack] }\nqueues: { owner: {} }\nnodes:\n");
+    for node in 0..2 * racks {
+        let labels = format!("{{ rack: r{:02} }}", node / 2);
+        let _ = writeln!(text, "  node{node:02}: {{ gpus: 0, cpu: 64, labels: {labels} }}");
+    }
+    let small = (2..=pods).map(|cpu| format!("m{:02}: {{ cpu: {cpu}m }}", pods - cpu));
+    let mut members: Vec<String> = small.collect();
+    let nobody = "[{ key: rack, labels: { app: nobody } }]";
+    members.push(format!("m99: {{ cpu: 1m, affinity: {nobody} }}"));
+    let members = members.join(", ");
+    let gang = format!("queue: owner, required: rack, members: {{ {members} }}");
+    let _ = writeln!(text, "groups: {{ gang: {{ {gang} }} }}");
+    let mut world = world(&text);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    world
+}
+
+/// However many domains a gang of unlike pods fails in, the searches for another way share the steps of one turn, and one of them
+/// goes on at a time.
+#[test]
+fn searches_in_many_domains_share_a_turn() {
+    const RACKS: u64 = 40;
+    const PODS: u64 = 50;
+    let mut world = gang_for_no_rack(RACKS, PODS);
+    let mut said = 0;
+    for cycle in 0..4 {
+        let decided = plan_at(&mut world, cycle);
+        assert_eq!(decided.changes, []);
+        assert!(decided.steps.spent, "one goes on");
+        // Each rack is tried as it comes; in the first cycle once more with the hardest first. Other ways than that are 1,024,
+        // and then 256 and one for each pod, each of two looks at most.
+        let tried = RACKS * (PODS + 1);
+        let more = if cycle == 0 { tried + 2 * 1024 } else { 2 * (PODS + 256) };
+        let nodes = decided.steps.nodes;
+        assert!(nodes <= tried + more + RACKS, "{nodes} nodes in cycle {cycle}");
+        let Some(Why::Undecided { progress, .. }) = verdict(&world) else {
+            panic!("{:?}", verdict(&world))
+        };
+        let Progress::Packing { tries, .. } = &**progress else { panic!("{progress:?}") };
+        assert!(said < *tries, "{tries} tries after {said}");
+        said = *tries;
+    }
 }
