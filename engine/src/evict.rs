@@ -122,6 +122,21 @@ pub(crate) struct SearchState {
 /// Victims by their places in the order in which they were drawn.
 type VictimSet = Few<usize>;
 
+/// A set of so many pods costs no more than the step that each set is.
+const SMALL_SET: usize = 16;
+/// So many pods beyond that are a step: where they are evicted and come back, where they are counted, where what they were
+/// picked from is gone through.
+const EVICTED_A_STEP: usize = 4;
+const LISTED_A_STEP: usize = 8;
+const PASSED_A_STEP: usize = 64;
+
+/// Counts the steps that a set of so many pods costs beside its own, where so many are one.
+///
+/// So no set costs less than its size, however few nodes are looked at for it.
+fn steps_of_set(pods: usize, a_step: usize) -> u64 {
+    (pods.saturating_sub(SMALL_SET) / a_step) as u64
+}
+
 impl SearchState {
     /// A search that has not begun.
     ///
@@ -322,6 +337,8 @@ impl<'a> VictimSearch<'a> {
     fn simulate(&mut self, state: &mut State, victims: &VictimSet, keep: bool) -> bool {
         state.steps.scenarios += 1;
         self.search.sets += 1;
+        let pods: usize = victims.iter().map(|at| self.search.order[*at].pods.len()).sum();
+        state.steps.victims += steps_of_set(pods, EVICTED_A_STEP);
         self.remember(state, victims);
         let SearchState { phase, order, nodes, .. } = &mut self.search;
         let count = phase.count();

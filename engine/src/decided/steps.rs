@@ -16,7 +16,7 @@ pub struct Steps {
     pub solved: u64,
     /// Nodes that were looked at.
     pub nodes: u64,
-    /// Victims that were looked at.
+    /// Victims that were looked at; those of a large set besides for each set that they are in, some of them as one.
     pub victims: u64,
     /// Sets of victims that were tried.
     pub scenarios: u64,

@@ -21,6 +21,8 @@ pub(super) struct Pool {
     /// True if some group has more than one pod, so that a set may reach further than one node.
     pub(super) spread: bool,
     pub(super) by_node: FewMap<NodeId, Here>,
+    /// Number of these nodes.
+    pub(super) nodes: usize,
 }
 
 /// Victims that came up on one node.
@@ -39,7 +41,11 @@ impl Pool {
     pub(super) fn add(&mut self, state: &State, at: usize, batch: &Batch) {
         for pod in &batch.pods {
             let node = state.node_of(*pod).expect("a candidate holds a place");
-            let none = || Here { first: at, victims: VictimSet::default(), gpu_milli: 0 };
+            let nodes = &mut self.nodes;
+            let none = || {
+                *nodes += 1;
+                Here { first: at, victims: VictimSet::default(), gpu_milli: 0 }
+            };
             let here = self.by_node.or_insert_with(node, none);
             if here.victims.last() != Some(&at) {
                 here.victims.push(at);
@@ -65,7 +71,8 @@ impl Pool {
         for (group, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
             let last = steps.iter().rposition(has).unwrap_or(0);
             let spared = || steps[..last].iter().filter(|at| !has(at)).copied();
-            let lost = || known.iter().chain(set.iter()).map(|at| &order[*at]);
+            let own = || steps.iter().filter(|at| has(at));
+            let lost = || known.iter().chain(own()).map(|at| &order[*at]);
             if spared().next().is_some() && !keeps_minimum(state, group, lost) {
                 before.extend(spared());
             }

@@ -9,11 +9,12 @@ use crate::{
         min_set::MinSet,
     },
     evict::{
-        Capacity, Pool, VictimSearch, VictimSet,
+        Capacity, LISTED_A_STEP, PASSED_A_STEP, Pool, VictimSearch, VictimSet,
         nodes_to_drain::Sets,
         sparing::{Spared, Sparing, Tried},
+        steps_of_set,
     },
-    state::State,
+    state::{State, budgets::SpentBudgets},
 };
 
 /// Outcome of a look.
@@ -41,8 +42,7 @@ pub(super) struct Probe {
     tally: Capacity,
     /// The other victims that came up.
     pool: Pool,
-    /// Sets that did not do.
-    tried: BTreeSet<VictimSet>,
+    tried: TriedInVain,
     /// Number of victims that came up.
     drawn: usize,
     /// Sets to be tried before the next victim comes up.
@@ -51,14 +51,35 @@ pub(super) struct Probe {
     sparing: Option<Box<Sparing>>,
 }
 
+/// Sets that did not do, as long as they are few: one that is forgotten is tried again, in vain.
+#[derive(Clone, Default, Debug)]
+struct TriedInVain {
+    sets: BTreeSet<VictimSet>,
+    /// Number of victims in all of them.
+    victims: usize,
+}
+
+/// So many victims are kept in sets that did not do; one set more may go beyond that.
+const TRIED_MAX: usize = 1 << 18;
+
+impl TriedInVain {
+    fn insert(&mut self, set: VictimSet) {
+        if self.victims >= TRIED_MAX {
+            *self = Self::default();
+        }
+        self.victims += set.len();
+        self.sets.insert(set);
+    }
+}
+
 impl VictimSearch<'_> {
     /// The first set of victims that lets the first so many pods in.
     ///
     /// What counting refuses is not tried: neither a set, nor any set of what came up so far.
     ///
     /// # Cost
-    /// In counted steps: each victim that comes up, and each set that is tried with the nodes that are looked at for
-    /// it. It stops before the next one where they are spent.
+    /// In counted steps: each victim that comes up, and each set that is tried, by its size and with the nodes that are
+    /// looked at for it. It stops before the next one where they are spent.
     pub(super) fn probe(&mut self, state: &mut State) -> Probed {
         let mut probe = match self.search.probe.take() {
             Some(probe) => *probe,
@@ -95,10 +116,11 @@ impl VictimSearch<'_> {
             } else if let Some(set) =
                 probe.sets.next(state, &probe.pool, &self.search.order, &probe.known)
             {
+                state.steps.victims += steps_of_set(probe.drawn, PASSED_A_STEP);
                 let set = self.within_budgets(state, &probe.known, set);
                 let Some(victims) = self.victims_of(state, &probe, &set) else { continue };
                 match self.try_set(state, &victims) {
-                    Tried::Refused => drop(probe.tried.insert(set)),
+                    Tried::Refused => probe.tried.insert(set),
                     Tried::Admitted => return Probed::Found(victims),
                     Tried::Sparing(sparing) => probe.sparing = Some(sparing),
                 }
@@ -129,7 +151,7 @@ impl VictimSearch<'_> {
             tally: held.clone(),
             held,
             pool: Pool::default(),
-            tried: BTreeSet::new(),
+            tried: TriedInVain::default(),
             drawn: 0,
             sets: Sets::default(),
             sparing: None,
@@ -137,7 +159,7 @@ impl VictimSearch<'_> {
     }
 
     /// Has the victim come up that is next; the sets that it makes worth a try, none where counting refuses all of them.
-    fn sets_with(&mut self, state: &State, probe: &mut Probe) -> Option<Sets> {
+    fn sets_with(&mut self, state: &mut State, probe: &mut Probe) -> Option<Sets> {
         let search = &self.search;
         let at = probe.drawn;
         probe.drawn += 1;
@@ -157,6 +179,7 @@ impl VictimSearch<'_> {
             }
             Sets::listed(probe.pool.by_node(state, &search.order))
         } else {
+            state.steps.victims += steps_of_set(probe.pool.nodes, LISTED_A_STEP);
             self.many_nodes(state, &probe.pool, &probe.known)
         })
     }
@@ -168,16 +191,15 @@ impl VictimSearch<'_> {
         }
         let order = &self.search.order;
         let pods = |at: &usize| order[*at].pods.iter().copied();
-        let mut leave: Vec<PodId> = known.iter().flat_map(pods).collect();
+        let mut spent = SpentBudgets::default();
+        let stands = state.spend_budgets(&mut spent, known.iter().flat_map(pods));
         let mut kept = VictimSet::default();
-        let mut without: Few<GroupId> = Few::default();
+        let mut without: BTreeSet<GroupId> = BTreeSet::new();
         for at in &set {
-            let (count, group) = (leave.len(), order[*at].group);
-            leave.extend(pods(at));
+            let group = order[*at].group;
             // What a group loses last is not lost without what it can spare.
-            if without.contains(&group) || !state.keeps_budgets(leave.iter().copied()) {
-                leave.truncate(count);
-                without.push(group);
+            if without.contains(&group) || !(stands && state.spend_budgets(&mut spent, pods(at))) {
+                without.insert(group);
             } else {
                 kept.push(*at);
             }
@@ -190,15 +212,35 @@ impl VictimSearch<'_> {
     fn victims_of(&self, state: &mut State, probe: &Probe, set: &VictimSet) -> Option<VictimSet> {
         let search = &self.search;
         let pods: Few<PodId> = set.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
-        let room = probe.held.with(state, &search.demand, &search.nodes, &pods);
         state.steps.compared += search.demand.beside_the_first(pods.len());
-        if set.is_empty() || probe.tried.contains(set) {
+        state.steps.victims += steps_of_set(pods.len(), LISTED_A_STEP);
+        if set.is_empty() || probe.tried.sets.contains(set) {
             return None;
         }
+        let room = probe.held.with(state, &search.demand, &search.nodes, &pods);
         if search.demand.short(&room, search.phase.count()).is_some() {
             state.steps.filtered += 1;
             return None;
         }
         Some(probe.known.iter().chain(set).copied().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TRIED_MAX, TriedInVain, VictimSet};
+
+    /// A search that tries ever larger sets, one more victim each time, would keep the square of their number.
+    #[test]
+    fn what_is_kept_of_sets_is_bounded() {
+        let mut tried = TriedInVain::default();
+        for size in 1..2_000 {
+            let set: VictimSet = (0..size).collect();
+            tried.insert(set.clone());
+            let kept: usize = tried.sets.iter().map(|set| set.len()).sum();
+            assert_eq!(tried.victims, kept);
+            assert!(kept < TRIED_MAX + size, "{kept} after {size} sets");
+            assert!(tried.sets.contains(&set), "the latest one is known");
+        }
     }
 }

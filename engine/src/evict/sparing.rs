@@ -14,7 +14,10 @@ use crate::{
         few_map::FewMap,
         ids::{GroupId, PodId},
     },
-    evict::{Capacity, SearchState, VictimSearch, VictimSet, candidates, victims::Batch},
+    evict::{
+        Capacity, LISTED_A_STEP, SearchState, VictimSearch, VictimSet, candidates, steps_of_set,
+        victims::Batch,
+    },
     state::State,
 };
 
@@ -24,14 +27,14 @@ const FAILED_MAX: u32 = 16;
 /// A set of victims that lets all pods in, while those are looked for that may stay.
 #[derive(Clone, Debug)]
 pub(super) struct Sparing {
-    /// Victims in the order in which they were drawn.
+    /// Victims that were not looked at yet, in the order in which they were drawn.
     victims: VictimSet,
+    /// Those behind them that are needed, the last one first.
+    needed: VictimSet,
     /// Pods that the nodes hold without them.
     tally: Capacity,
     /// Those of each group.
     by_group: FewMap<GroupId, VictimSet>,
-    /// Number of them, from the first one on, that were not left out yet.
-    left: usize,
     /// The one that was left out last.
     out: Option<usize>,
     /// Number of sets that may still fail.
@@ -69,45 +72,55 @@ impl Sparing {
         tally.add(state, &search.demand, &search.nodes, &pods);
         // Each is left out later, and may be taken back.
         state.steps.compared += 3 * search.demand.beside_the_first(pods.len());
+        state.steps.victims += 3 * steps_of_set(pods.len(), LISTED_A_STEP);
         let mut by_group = FewMap::<GroupId, VictimSet>::default();
         for at in &victims {
             by_group.or_default(search.order[*at].group).push(*at);
         }
-        let left = victims.len();
-        Self { victims, tally, by_group, left, out: None, failures_left: FAILED_MAX }
+        let needed = VictimSet::default();
+        Self { victims, needed, tally, by_group, out: None, failures_left: FAILED_MAX }
+    }
+
+    /// The victims that were not left out, in the order in which they were drawn.
+    fn set(&self) -> VictimSet {
+        self.victims.iter().chain(self.needed.iter().rev()).copied().collect()
     }
 
     /// Leaves out the next victim without which counting does not refuse the others; false where there is none.
     ///
     /// # Cost
-    /// In the victims that are looked at, and in those of their groups.
-    fn next(&mut self, state: &State, search: &SearchState) -> bool {
-        while self.left > 0 && self.failures_left > 0 && self.victims.len() > 1 {
-            self.left -= 1;
-            let at = self.victims[self.left];
+    /// In the victims that are looked at, and in those of their groups, which count as comparisons.
+    fn next(&mut self, state: &mut State, search: &SearchState) -> bool {
+        while self.failures_left > 0 && self.victims.len() + self.needed.len() > 1 {
+            let Some(at) = self.victims.pop() else { break };
             let batch = &search.order[at];
             if !self.may_stay(state, &search.order, at) {
+                self.needed.push(at);
                 continue;
             }
             self.tally.remove(state, &search.demand, &batch.pods);
             if search.demand.short(&self.tally.room, search.phase.count()).is_none() {
                 self.by_group.or_default(batch.group).retain(|other| *other != at);
-                self.victims.retain(|other| *other != at);
                 self.out = Some(at);
                 return true;
             }
             self.tally.add(state, &search.demand, &search.nodes, &batch.pods);
+            self.needed.push(at);
         }
         false
     }
 
     /// Tells whether a group may keep a step that it was to lose: what it cannot lose alone is lost with all that it
     /// could spare.
-    fn may_stay(&self, state: &State, order: &[Batch], at: usize) -> bool {
+    fn may_stay(&self, state: &mut State, order: &[Batch], at: usize) -> bool {
         let group = order[at].group;
-        let Some(steps) = self.by_group.get(group) else { return true };
+        let Some(steps) = self.by_group.get(group).filter(|steps| steps.len() > 1) else {
+            return true;
+        };
+        let leaves = state.groups()[group].tree.leaves.len();
+        state.steps.compared += (leaves * steps.len()) as u64;
         let others = || steps.iter().filter(|other| **other != at).map(|other| &order[*other]);
-        steps.len() == 1 || candidates::keeps_minimum(state, group, others)
+        candidates::keeps_minimum(state, group, others)
     }
 
     /// Takes the victim back that was left out last: it is needed.
@@ -116,7 +129,7 @@ impl Sparing {
         let batch = &search.order[at];
         self.tally.add(state, &search.demand, &search.nodes, &batch.pods);
         self.by_group.or_default(batch.group).push(at);
-        self.victims.insert(self.left, at);
+        self.needed.push(at);
         self.failures_left -= 1;
     }
 }
@@ -131,10 +144,11 @@ impl VictimSearch<'_> {
         }
         let mut sparing = Sparing::new(state, &self.search, victims);
         while sparing.next(state, &self.search) {}
-        if self.simulate(state, &sparing.victims, true) {
+        let spared = sparing.set();
+        if self.simulate(state, &spared, true) {
             return Tried::Admitted;
         }
-        if sparing.victims.len() == victims.len() || !self.simulate(state, victims, false) {
+        if spared.len() == victims.len() || !self.simulate(state, victims, false) {
             return Tried::Refused;
         }
         let mut sparing = Box::new(Sparing::new(state, &self.search, victims));
@@ -145,16 +159,13 @@ impl VictimSearch<'_> {
     /// Looks whether the victim that was left out last may stay; once there is none left to be looked at, the victims are
     /// evicted. What let the pods in before may not do so again, where the search for their places is bounded.
     pub(super) fn spare(&mut self, state: &mut State, sparing: &mut Sparing) -> Spared {
-        if !self.simulate(state, &sparing.victims, false) {
+        if !self.simulate(state, &sparing.set(), false) {
             sparing.take_back(state, &self.search);
         }
         if sparing.next(state, &self.search) {
             return Spared::Looking;
         }
-        if self.simulate(state, &sparing.victims, true) {
-            Spared::Found(sparing.victims.clone())
-        } else {
-            Spared::Refused
-        }
+        let victims = sparing.set();
+        if self.simulate(state, &victims, true) { Spared::Found(victims) } else { Spared::Refused }
     }
 }

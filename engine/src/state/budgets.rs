@@ -50,6 +50,13 @@ struct Evicted {
     told: u64,
 }
 
+/// Evictions that are looked at together, before any of them is decided.
+#[derive(Default, Debug)]
+pub(crate) struct SpentBudgets {
+    /// Number of further evictions that each budget allows, of those that were asked about.
+    left: FewMap<BudgetId, i64>,
+}
+
 /// Counts a budget with the labels and values in its selector.
 fn named(budget: &Budget) -> usize {
     let values = budget.selector.iter().map(|requirement| match &requirement.holds {
@@ -142,21 +149,42 @@ impl State {
     /// # Cost
     /// In the pods times the budgets; nothing where there are none.
     pub(crate) fn keeps_budgets(&self, pods: impl IntoIterator<Item = PodId>) -> bool {
+        self.spend_budgets(&mut SpentBudgets::default(), pods)
+    }
+
+    /// Tells whether every budget stands if these pods are evicted together with those of before, which `spent` tells; they
+    /// are among these from here on, or, where a budget does not stand, none of them is.
+    ///
+    /// # Cost
+    /// In these pods times the budgets; nothing where there are none.
+    pub(crate) fn spend_budgets(
+        &self,
+        spent: &mut SpentBudgets,
+        pods: impl IntoIterator<Item = PodId>,
+    ) -> bool {
         if self.budgets.rows.is_empty() {
             return true;
         }
-        let mut left: FewMap<BudgetId, i64> = FewMap::default();
-        pods.into_iter().filter(|pod| self.pods.status[*pod].phase == Phase::Running).all(|pod| {
+        let mut taken: Few<BudgetId> = Few::default();
+        let stands = pods.into_iter().all(|pod| {
+            if self.pods.status[pod].phase != Phase::Running {
+                return true;
+            }
             if self.budgets.are_too_many(self.pods[pod].namespace) {
                 return false;
             }
             let mut budgets = self.budgets_of(pod);
             let Some((id, row)) = budgets.next() else { return true };
             let free = || i64::from(row.budget.allowed) - self.leaving(id, row);
-            let left = left.or_insert_with(id, free);
+            let left = spent.left.or_insert_with(id, free);
             *left -= 1;
+            taken.push(id);
             *left >= 0 && budgets.next().is_none()
-        })
+        });
+        for id in taken.iter().filter(|_| !stands) {
+            *spent.left.or_default(*id) += 1;
+        }
+        stands
     }
 
     /// Tells whether anybody told of a budget.

@@ -215,6 +215,29 @@ fn counting_victims_for_unlike_pods_counts_for_each_of_them() {
     }
 }
 
+/// A full cluster, and a pod of the owner that wants a host port which is taken on each node by a pod that nobody may evict.
+fn closed(nodes: u64) -> World {
+    let mut world = full(nodes);
+    let mut text = String::from("groups:\n");
+    for node in 0..nodes {
+        let _ = writeln!(text, "  o{node}: {{ queue: owner, ports: [80], on: node{node} }}");
+    }
+    text += "  waits: { queue: owner, gpus: 1, ports: [80] }\n";
+    add(&mut world, &text);
+    world
+}
+
+/// Ever larger sets of victims are tried for a pod that none of them helps, and each counts by its size.
+#[test]
+fn sets_that_are_tried_in_vain_count_by_their_size() {
+    const NODES: u64 = 50;
+    const VICTIMS: u64 = 2 * NODES;
+    let decided = plan_at(&mut closed(NODES), 0);
+    assert_eq!(decided.changes, [], "nobody is evicted in vain");
+    assert!(decided.steps.scenarios > VICTIMS, "{:?}", decided.steps);
+    assert!(decided.steps.victims > 2 * VICTIMS + VICTIMS * VICTIMS / 16, "{:?}", decided.steps);
+}
+
 /// Groups that may not be victims are looked at by each search anew, and that counts as well.
 #[test]
 fn victims_that_are_passed_over_count() {
