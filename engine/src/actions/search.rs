@@ -144,6 +144,7 @@ impl Cycle<'_> {
             Shortage::Apart { .. }
             | Shortage::Together { .. }
             | Shortage::Domains { .. }
+            | Shortage::Company
             | Shortage::Runtime { .. }
             | Shortage::Disruptions { .. }
             | Shortage::Others { .. } => return shortage,

@@ -82,6 +82,8 @@ pub enum Shortage {
         /// Number of them that the domains would take.
         most: u32,
     },
+    /// Pods that a pod has to be near: they are near no node that it may go to, and no eviction brings any.
+    Company,
     /// Victims that have run for their minimum run time: others may not be evicted yet, and what these hold would do as
     /// far as it was counted.
     Runtime {
@@ -125,6 +127,7 @@ impl std::fmt::Display for Shortage {
                 f,
                 "needs domains for {needed} sub-groups of {pods} pods or more, they would take {most} if emptied"
             ),
+            Self::Company => write!(f, "needs to be near other pods, and no eviction brings any"),
             Self::Runtime { protected, .. } => {
                 write!(f, "needs others than {protected} groups within their minimum run time")
             }

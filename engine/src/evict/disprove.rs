@@ -36,6 +36,7 @@ impl VictimSearch<'_> {
     /// together.
     pub(super) fn disprove(&mut self, state: &mut State) -> Option<Shortage> {
         let coarse = self.short_of_gpus(state).or_else(|| self.short_of_nodes(state));
+        let coarse = coarse.or_else(|| self.short_of_company(state));
         if coarse.is_some() || !self.is_choosy(state) {
             return coarse;
         }
@@ -270,6 +271,63 @@ impl VictimSearch<'_> {
         let DomainShortage { topology, level, pods, needed, most } = domain_bound;
         let [pods, needed, most] = [pods, needed, most].map(count);
         Some(Shortage::Domains { topology, level, pods, needed, most })
+    }
+
+    /// Pods that have to be near others: those are near no node that the pods may go to, and no victim brings any.
+    ///
+    /// # Cost
+    /// Nothing where no pod has to; else in the candidates and in the nodes, for each of such pods that are unlike.
+    fn short_of_company(&self, state: &mut State) -> Option<Shortage> {
+        let mut known: BTreeSet<(ShapeId, Symbol)> = BTreeSet::new();
+        let mut compared = 0;
+        let is_alone = self.search.pods.iter().any(|pod| {
+            let facts = &state.pods()[*pod];
+            if state.shapes()[facts.shape].facts.pod_affinity.is_empty()
+                || !known.insert((facts.shape, facts.namespace))
+                || compared > COUNTED_MAX
+            {
+                return false;
+            }
+            state.ensure_tally(*pod);
+            self.is_alone(state, *pod, &mut compared)
+        });
+        state.steps.compared += compared;
+        is_alone.then_some(Shortage::Company)
+    }
+
+    /// Tells whether a pod whose neighbours were counted can be near those that it has to be near on no node, whoever leaves.
+    ///
+    /// Where they stay, they are near the nodes that they are near now. What is placed with it, or placed again elsewhere, may
+    /// come to be near any.
+    fn is_alone(&self, state: &State, pod: PodId, compared: &mut u64) -> bool {
+        let shape = state.pods()[pod].shape;
+        let terms = &state.shapes()[shape].facts.pod_affinity;
+        let is_meant = |other: &PodId| {
+            terms.iter().all(|term| pod_affinity::matches(state, *other, term, pod))
+        };
+        let filter = self.filter();
+        let (mut passed, mut looked) = (0, 0);
+        let comes_with_it = self.search.pods.iter().any(is_meant);
+        let may_come = comes_with_it
+            || self.search.victims.groups(state, &filter, &mut passed).any(|group| {
+                let pods = &state.groups()[group].pods;
+                looked += pods.len();
+                pods.iter().any(is_meant)
+            });
+        let keys: BTreeSet<Symbol> = terms.iter().map(|term| term.topology_key).collect();
+        let domains = |node| keys.iter().filter_map(move |key| state.topology_pair(node, *key));
+        let near: BTreeSet<(Symbol, Symbol)> = state.tally().near().flat_map(domains).collect();
+        let index = &state.nodes().index;
+        let is_near = |rank: Rank| {
+            keys.iter().all(|key| {
+                let domain = state.topology_pair(index.node(rank), *key);
+                domain.is_some_and(|domain| may_come || near.contains(&domain))
+            })
+        };
+        let feasible = index.feasible(shape);
+        *compared += passed + state.tally().size();
+        *compared += u64::from(count(NODE * (looked + self.search.pods.len() + feasible.len())));
+        !feasible.iter().any(is_near)
     }
 
     /// Nodes that are of use, as they are or emptied.

@@ -91,6 +91,25 @@ fn pods_together_fit_into_one_domain() {
     assert_eq!(proof(&mut full(0), &gang(3, together)).as_deref(), Some(words));
 }
 
+/// Victims are looked for where those that pods have to be near are there, come with them or may be moved, and nowhere else.
+#[test]
+fn pods_that_are_near_nobody_evict_nobody() {
+    let alone = "reclaim does not help: it has to be near other pods, and no eviction brings any";
+    let check = |key: &str, app: &str, rest: &str, expect: Option<&str>| {
+        let mut world = full(0);
+        add(&mut world, "groups: { db: { queue: owner, labels: { app: db }, on: node0 } }");
+        let near = format!("affinity: [{{ key: {key}, labels: {{ app: {app} }} }}]");
+        let gang = format!("{{ queue: owner, gpus: 2, {near}{rest} }}");
+        assert_eq!(proof(&mut world, &gang).as_deref(), expect, "{gang}");
+    };
+    check("rack", "nobody", "", Some(alone));
+    check("rack", "cache", ", pods: 2, labels: { app: cache }", None);
+    check("rack", "web", "", None);
+    check("zone", "web", "", Some(alone));
+    check("rack", "db", "", None);
+    check("rack", "db", ", selector: { rack: r2 }", Some(alone));
+}
+
 /// All groups alike are named where counting comes to show something of them, or something else, or nothing more.
 #[test]
 fn all_groups_alike_are_explained_anew() {

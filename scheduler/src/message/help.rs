@@ -275,6 +275,7 @@ fn of_shortage(shortage: &Shortage) -> Option<Help> {
         | Shortage::Apart { .. }
         | Shortage::Together { .. }
         | Shortage::Domains { .. }
+        | Shortage::Company
         | Shortage::Disruptions { .. }
         | Shortage::Others { .. } => None,
     }

@@ -229,6 +229,7 @@ fn kept(asked: Asked<'_>) -> Option<Reason> {
         | Shortage::Apart { .. }
         | Shortage::Together { .. }
         | Shortage::Domains { .. }
+        | Shortage::Company
         | Shortage::Others { .. } => None,
     })
 }

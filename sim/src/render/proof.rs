@@ -41,6 +41,9 @@ pub fn proof<'n>(
             symbol(*level),
             topology(*tree)
         ),
+        Shortage::Company => {
+            String::from("it has to be near other pods, and no eviction brings any")
+        }
         Shortage::Runtime { protected, .. } => {
             let groups = if *protected == 1 { "group is" } else { "groups are" };
             format!("{protected} {groups} within their minimum run time")

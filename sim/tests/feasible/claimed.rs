@@ -132,7 +132,8 @@ fn refutes(world: &World, proof: &Proof) -> bool {
             Shortage::Pods { .. }
             | Shortage::Apart { .. }
             | Shortage::Together { .. }
-            | Shortage::Domains { .. },
+            | Shortage::Domains { .. }
+            | Shortage::Company,
         ) => helps(world, &victims(world, |queue| queue != owner), false),
     }
 }

@@ -177,7 +177,8 @@ impl Story {
                 Shortage::Pods { .. }
                 | Shortage::Apart { .. }
                 | Shortage::Together { .. }
-                | Shortage::Domains { .. },
+                | Shortage::Domains { .. }
+                | Shortage::Company,
             ) => {
                 let others =
                     victims(None).into_iter().filter(|at| self.runners[*at].queue != self.queue);
