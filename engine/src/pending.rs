@@ -8,6 +8,7 @@ pub(crate) mod class_queues;
 pub(crate) mod depth;
 pub(crate) mod eviction_history;
 pub(crate) mod front;
+pub(crate) mod patience;
 pub(crate) mod report;
 pub(crate) mod rounds;
 pub(crate) mod running;
@@ -31,6 +32,7 @@ use crate::{
     pending::{
         class_queues::{ClassQueue, ClassQueues},
         eviction_history::EvictionHistory,
+        patience::Patience,
         rounds::Rounds,
         running::Running,
         search_epoch::{SearchEpoch, Stood},
@@ -67,9 +69,8 @@ pub(crate) struct Pending {
     pub(crate) has_retracted_before: bool,
     /// Groups that may run below their minimum.
     suspects: IdSet<GroupId>,
-    /// Number of times that a search for victims that began anew ran out of steps, for class queues where the last one
-    /// did.
-    patience: BTreeMap<(QueueId, ClassId, EvictionKind), u32>,
+    /// Of class queues whose last search for victims ran out of steps.
+    patience: BTreeMap<(QueueId, ClassId, EvictionKind), Patience>,
     /// Turns, where a cycle is too short for all.
     pub(crate) rounds: Rounds,
     /// The number of changes to what searches for victims read.
@@ -259,28 +260,6 @@ impl Pending {
     /// All class queues, worth a try or not.
     pub(crate) fn class_queues(&self) -> impl Iterator<Item = (QueueId, ClassId, &ClassQueue)> {
         self.class_queues.iter()
-    }
-
-    /// Counts how often the search for victims of a class queue began anew and ran out of steps since it last came to
-    /// an end.
-    pub(crate) fn patience(&self, queue: QueueId, class: ClassId, kind: EvictionKind) -> u32 {
-        self.patience.get(&(queue, class, kind)).copied().unwrap_or(0)
-    }
-
-    /// Notes whether the search of a class queue ran out of steps.
-    pub(crate) fn note_patience(
-        &mut self,
-        queue: QueueId,
-        class: ClassId,
-        kind: EvictionKind,
-        spent: bool,
-    ) {
-        let at = (queue, class, kind);
-        if spent {
-            *self.patience.entry(at).or_default() += 1;
-        } else {
-            self.patience.remove(&at);
-        }
     }
 
     /// Notes what counting showed of evictions for a class queue, or that it shows nothing; the groups of the class queue where that

@@ -33,7 +33,7 @@ impl Cycle<'_> {
     ///
     /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
     /// all others the next time and goes on where it stopped; where something changed meanwhile it begins anew, with
-    /// twice as many. Those whom an earlier cycle left without a turn come first, and those last whose queue took its part
+    /// twice as many and after as many turns of others. Those whom an earlier cycle left without a turn come first, and those last whose queue took its part
     /// of the steps before.
     pub(crate) fn evict(&mut self, kind: EvictionKind) {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {

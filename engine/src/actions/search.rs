@@ -21,6 +21,8 @@ use crate::{
 
 /// The part of a cycle's steps that one search may take at first: one of so many.
 const SEARCHES_MIN: u64 = 64;
+/// Where actions are bounded it may take the steps of one at first, or so many if these are more.
+const SEARCH_STEPS_MIN: u64 = 2_000;
 
 impl Cycle<'_> {
     /// Tries to let one group in; says whether it did.
@@ -33,8 +35,12 @@ impl Cycle<'_> {
         if self.config.action_steps_max.is_some() {
             pending.rounds.note(kind, (turn.queue, turn.class), pending.epoch.number());
         }
-        match searches.recall(&pending.epoch, SearchKey { group: turn.group, kind }, self.now) {
-            Recall::Unknown if self.is_crowded_out(kind, turn) => {
+        let at = SearchKey { group: turn.group, kind };
+        let known = searches.recall(&pending.epoch, at, self.now);
+        let is_anew = matches!(known, Recall::Unknown);
+        let waits = is_anew && (self.is_crowded_out(kind, turn) || self.rests(kind, turn));
+        match known {
+            Recall::Unknown if waits => {
                 self.undecided.insert(turn.group);
                 self.cluster.state.steps.spent = true;
                 false
@@ -68,12 +74,27 @@ impl Cycle<'_> {
         self.cluster.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
     }
 
+    /// Tells whether a search that ran out of its steps before passes over this turn, so that those of others come in
+    /// between.
+    fn rests(&mut self, kind: EvictionKind, turn: Turn) -> bool {
+        self.config.action_steps_max.is_some()
+            && self.cluster.pending.rests(turn.queue, turn.class, kind)
+    }
+
+    /// The most steps that a search may take: its part of those of a cycle, or of an action where these are fewer, and twice
+    /// as many for each time that it ran out of them.
+    fn search_steps_max(&self, kind: EvictionKind, turn: Turn) -> u64 {
+        let part = (self.config.steps_max / SEARCHES_MIN).max(1);
+        let of_action = self.config.action_steps_max.unwrap_or(part).max(SEARCH_STEPS_MIN);
+        let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
+        let steps_max = part.min(of_action).saturating_mul(1 << patience);
+        steps_max.min(self.config.steps_max.max(1))
+    }
+
     /// Searches among victims within what one search may take, and takes what it finds into the plan.
     fn search(&mut self, turn: Turn, search: SearchState, is_new: bool) -> bool {
         let kind = search.kind;
-        let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
-        let steps_max =
-            (self.config.steps_max / SEARCHES_MIN).max(1) << patience.min(SEARCHES_MIN.ilog2());
+        let steps_max = self.search_steps_max(kind, turn);
         // Where others left it fewer, that they did not suffice says nothing of how many it needs.
         let has_all =
             self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
@@ -84,8 +105,10 @@ impl Cycle<'_> {
         let outcome = search_victims.run(state);
         let search = search_victims.search;
         let is_over = outcome != Outcome::Undecided;
-        if is_over || (is_new && has_all) {
-            self.cluster.pending.note_patience(turn.queue, turn.class, kind, !is_over);
+        if is_over {
+            self.cluster.pending.end_patience(turn.queue, turn.class, kind);
+        } else if is_new {
+            self.cluster.pending.note_cut_off(turn.queue, turn.class, kind, has_all);
         }
         let shortage = match outcome {
             Outcome::Nothing => self.left_out(kind, turn, &search),

@@ -238,6 +238,32 @@ fn sets_that_are_tried_in_vain_count_by_their_size() {
     assert!(decided.steps.victims > 2 * VICTIMS + VICTIMS * VICTIMS / 16, "{:?}", decided.steps);
 }
 
+/// A search that is long, and begins anew all the time since something changes in each cycle, comes to its end; it takes no more
+/// than an action may at once, and on average no more in all cycles until then.
+#[test]
+fn a_long_search_takes_its_part_of_each_cycle() {
+    const PART: u64 = 2_000;
+    /// What a set costs by which a search passes its bound, and who else has a turn.
+    const BESIDE: u64 = 500;
+    let mut world = closed(60);
+    let alone = plan_at(&mut world.clone(), 0).steps.total();
+    assert!(alone > 2 * PART, "{alone} steps");
+    world.config.action_steps_max = Some(PART);
+    let mut taken = 0;
+    for cycle in 0..300 {
+        news(&mut world, cycle);
+        let steps = plan_at(&mut world, cycle).steps;
+        taken += steps.total();
+        let cycles = cycle.unsigned_abs() + 1;
+        assert!(taken <= (PART + BESIDE) * cycles, "{taken} steps in {cycles} cycles");
+        if !steps.spent {
+            assert!(cycles > 2, "it was cut off");
+            return;
+        }
+    }
+    panic!("it comes to no end")
+}
+
 /// Groups that may not be victims are looked at by each search anew, and that counts as well.
 #[test]
 fn victims_that_are_passed_over_count() {

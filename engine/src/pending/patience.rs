@@ -1,0 +1,58 @@
+//! Patience with searches for victims that are cut off, so that each comes to its end and none takes the cycles of others.
+//!
+//! A search that is cut off goes on where it stopped, unless something changed that it depends on. Where that happens all
+//! the time it begins anew each time instead, with twice as many steps, and passes over as many turns before that: on
+//! average it takes no more steps in a cycle than it may at first.
+
+use crate::{
+    base::ids::{ClassId, QueueId},
+    decided::proof::EvictionKind,
+    pending::Pending,
+};
+
+/// So many doublings are more than any cycle has steps for.
+const DOUBLINGS_MAX: u32 = 16;
+
+/// Searches of a class queue that were cut off since one last came to its end.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Patience {
+    /// Number of those that had begun anew, with all the steps that they may take.
+    cut_off: u32,
+    /// Number of turns that are passed over before the next one begins anew.
+    rests: u32,
+}
+
+impl Pending {
+    /// Counts how often the search for victims of a class queue began anew and ran out of steps since it last came to
+    /// an end.
+    pub(crate) fn patience(&self, queue: QueueId, class: ClassId, kind: EvictionKind) -> u32 {
+        self.patience.get(&(queue, class, kind)).map_or(0, |patience| patience.cut_off)
+    }
+
+    /// Notes that the search of a class queue came to its end.
+    pub(crate) fn end_patience(&mut self, queue: QueueId, class: ClassId, kind: EvictionKind) {
+        self.patience.remove(&(queue, class, kind));
+    }
+
+    /// Notes that the search of a class queue, which had begun anew, ran out of steps: of all that it may take, where it had
+    /// them.
+    pub(crate) fn note_cut_off(
+        &mut self,
+        queue: QueueId,
+        class: ClassId,
+        kind: EvictionKind,
+        had_all: bool,
+    ) {
+        let patience = self.patience.entry((queue, class, kind)).or_default();
+        patience.cut_off = (patience.cut_off + u32::from(had_all)).min(DOUBLINGS_MAX);
+        patience.rests = (1 << patience.cut_off) - 1;
+    }
+
+    /// Tells whether a class queue passes over this turn, since it took the steps of several before.
+    pub(crate) fn rests(&mut self, queue: QueueId, class: ClassId, kind: EvictionKind) -> bool {
+        let patience = self.patience.get_mut(&(queue, class, kind));
+        let Some(patience) = patience.filter(|patience| patience.rests > 0) else { return false };
+        patience.rests -= 1;
+        true
+    }
+}
