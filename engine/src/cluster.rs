@@ -238,9 +238,11 @@ impl Cluster {
     /// Tells whether pods of a group hold places and stay, as many as each of its sub-groups needs. Room that is kept for
     /// a pod until others have left is none that it holds.
     pub fn runs(&self, group: GroupId) -> bool {
-        let leaves = self.state.groups().get(group).map_or(&[][..], |row| &row.tree.leaves);
+        let Some(row) = self.state.groups().get(group) else { return false };
         let held = |leaf: &Leaf| leaf.count.active.saturating_sub(leaf.count.nominated);
-        leaves.iter().all(|leaf| held(leaf) >= leaf.min) && leaves.iter().any(|leaf| held(leaf) > 0)
+        !row.tree.has_vacant()
+            && row.tree.leaves_with_pods().all(|(_, leaf)| held(leaf) >= leaf.min)
+            && row.tree.leaves_with_pods().any(|(_, leaf)| held(leaf) > 0)
     }
 
     /// Tells whether a pod was told to stop, and what it holds will come free.

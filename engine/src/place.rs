@@ -366,7 +366,7 @@ impl<'a> Attempt<'a> {
     /// # Source
     /// docs/behaviour.md 1.12, `shouldPipeline`.
     fn postpone(&self, trial: &mut Trial<'_>) {
-        let waits = trial.groups()[self.group].tree.leaves.iter().any(|leaf| {
+        let waits = trial.groups()[self.group].tree.leaves_with_pods().any(|(_, leaf)| {
             leaf.count.nominated > 0 && leaf.count.active - leaf.count.nominated < leaf.min
         });
         let is_placed = |trial: &Trial<'_>, pod: PodId| {

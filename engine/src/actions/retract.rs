@@ -112,7 +112,7 @@ impl Cycle<'_> {
     pub(super) fn keep_together(&mut self, group: GroupId) {
         let row = &self.cluster.state.groups()[group];
         let waits = !row.tree.stands(Member::Set(0));
-        let pods = row.tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+        let pods = row.tree.pods().copied();
         let fresh = pods.filter(|pod| waits && self.is_placed_this_cycle(*pod));
         let fresh: Few<PodId> = fresh.collect();
         let nominated = row.tree.is_satisfied(Member::Set(0));

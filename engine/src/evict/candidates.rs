@@ -87,8 +87,7 @@ impl Pool {
     pub(super) fn by_node(&self, state: &State, order: &[Batch]) -> Few<VictimSet> {
         let Some(last) = self.last else { return Few::default() };
         let tree = &state.groups()[order[last].group].tree;
-        let pods = tree.leaves.iter().flat_map(|leaf| &leaf.pods);
-        let ranks = pods.filter_map(|pod| state.nodes().index.rank(state.node_of(*pod)?));
+        let ranks = tree.pods().filter_map(|pod| state.nodes().index.rank(state.node_of(*pod)?));
         let ranks: Few<Rank> = ranks.collect();
         let ranks = ranks.in_order();
         let here =
@@ -121,14 +120,26 @@ pub(super) fn useful_nodes(state: &State, group: GroupId) -> IdSet<Rank> {
 }
 
 /// Tells whether a group has its minimum in each of its sub-groups without what it loses with some batches.
-pub(super) fn keeps_minimum<'b, B: Iterator<Item = &'b Batch>>(
+///
+/// # Cost
+/// In the batches and in what the group loses, however many sub-groups it has.
+pub(super) fn keeps_minimum<'b>(
     state: &State,
     group: GroupId,
-    lost: impl Fn() -> B,
+    lost: impl Iterator<Item = &'b Batch>,
 ) -> bool {
-    (0..).zip(&state.groups()[group].tree.leaves).all(|(row, leaf)| {
-        let own = lost().filter(|batch| batch.group == group).flat_map(|batch| &batch.pods);
-        let lost = own.filter(|pod| state.pods()[**pod].leaf == Some(row)).count();
+    let tree = &state.groups()[group].tree;
+    if tree.fill() == 0 {
+        return false;
+    }
+    let mut lost_of: FewMap<u16, usize> = FewMap::default();
+    for pod in lost.filter(|batch| batch.group == group).flat_map(|batch| &batch.pods) {
+        if let Some(leaf) = state.pods()[*pod].leaf {
+            *lost_of.or_default(leaf) += 1;
+        }
+    }
+    lost_of.iter().all(|(leaf, lost)| {
+        let leaf = &tree.leaves[usize::from(leaf)];
         leaf.count.active as usize >= leaf.min as usize + lost
     })
 }

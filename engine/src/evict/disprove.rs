@@ -121,7 +121,7 @@ impl VictimSearch<'_> {
         for group in self.search.victims.groups(state, &filter, &mut passed) {
             let mut block = 0;
             // As `evictable` lists them; there are many groups, of one pod mostly.
-            for leaf in &state.groups()[group].tree.leaves {
+            for (_, leaf) in state.groups()[group].tree.leaves_with_pods() {
                 compared += leaf.pods.len();
                 for pod in leaf.pods.iter().filter(|pod| pending.is_evictable(state, **pod)) {
                     let milli = state.charge(*pod)[QueueLane::Gpu];
@@ -406,6 +406,6 @@ fn evictable(
     pending: &Pending,
     group: crate::GroupId,
 ) -> impl Iterator<Item = PodId> {
-    let pods = state.groups()[group].tree.leaves.iter().flat_map(|leaf| &leaf.pods).copied();
+    let pods = state.groups()[group].tree.pods().copied();
     pods.filter(|pod| pending.is_evictable(state, *pod))
 }

@@ -54,8 +54,8 @@ impl Victims {
         queue: impl Fn(QueueId) -> bool,
     ) -> Option<Protected> {
         let gives = |state: &State, group: GroupId| -> i64 {
-            let leaves = &state.groups()[group].tree.leaves;
-            leaves.iter().flat_map(|leaf| &leaf.pods).map(|pod| gives_milli(state, *pod)).sum()
+            let pods = state.groups()[group].tree.pods();
+            pods.map(|pod| gives_milli(state, *pod)).sum()
         };
         let mut all: Option<Protected> = None;
         Self::visit_safe(state, filter, queue, |state, group, until| {

@@ -117,8 +117,7 @@ impl Sparing {
         let Some(steps) = self.by_group.get(group).filter(|steps| steps.len() > 1) else {
             return true;
         };
-        let leaves = state.groups()[group].tree.leaves.len();
-        state.steps.compared += (leaves * steps.len()) as u64;
+        state.steps.compared += steps.len() as u64;
         let others = || steps.iter().filter(|other| **other != at).map(|other| &order[*other]);
         candidates::keeps_minimum(state, group, others)
     }

@@ -16,7 +16,7 @@ use crate::{
         victims::{self, Batch},
     },
     queues::entitlement::{Reclaimer, may_take},
-    state::{State, trial::Trial},
+    state::{State, tree::Leaf, trial::Trial},
     told::pod::GpuRequest,
 };
 
@@ -84,15 +84,24 @@ impl VictimSearch<'_> {
         losses: &QueueLosses,
         within_min_runtime: impl Fn(GroupId) -> bool,
     ) -> bool {
+        let stays = |pod: &PodId| trial.pods().status[*pod].phase.is_active();
         losses.groups.iter().filter(|(group, _)| within_min_runtime(*group)).all(|(group, lost)| {
-            trial.groups()[*group].tree.leaves.iter().all(|leaf| {
-                let spared = !leaf.pods.iter().any(|pod| lost.contains(pod));
-                let stays = |pod: &&PodId| {
-                    trial.pods().status[**pod].phase.is_active() && !lost.contains(pod)
-                };
-                let kept = leaf.pods.iter().filter(stays).count();
-                if spared { leaf.count.used >= leaf.min } else { kept >= leaf.min as usize }
-            })
+            let tree = &trial.groups()[*group].tree;
+            // Of each sub-group that loses pods, how many of these stay where they are.
+            let mut lost_of: FewMap<u16, usize> = FewMap::default();
+            for pod in lost {
+                if let Some(leaf) = trial.pods()[*pod].leaf {
+                    *lost_of.or_default(leaf) += usize::from(stays(pod));
+                }
+            }
+            let has_minimum = |(row, leaf): (u16, &Leaf)| match lost_of.get(row) {
+                None => leaf.count.used >= leaf.min,
+                Some(lost) => {
+                    let there = leaf.pods.iter().filter(|pod| stays(pod)).count();
+                    there >= leaf.min as usize + lost
+                }
+            };
+            !tree.has_vacant() && tree.leaves_with_pods().all(has_minimum)
         })
     }
 
@@ -135,12 +144,15 @@ impl VictimSearch<'_> {
         };
         let mut blocks = Few::default();
         let mut core = Charge::default();
-        for (row, leaf) in (0..).zip(&trial.groups()[group].tree.leaves) {
-            let lost = pods.iter().filter(|pod| trial.pods()[**pod].leaf == Some(row));
-            for (at, pod) in lost.enumerate() {
+        let seated = pods.iter().filter_map(|pod| Some((trial.pods()[*pod].leaf?, *pod)));
+        let mut lost: Few<(u16, PodId)> = seated.collect();
+        lost.sort_by_key(|(leaf, _)| *leaf);
+        for lost in lost.chunk_by(|(leaf, _), (other, _)| leaf == other) {
+            for (at, (leaf, pod)) in lost.iter().enumerate() {
+                let min = trial.groups()[group].tree.leaves[usize::from(*leaf)].min;
                 let amount =
                     if gone(pod) { candidates::held(trial, *pod) } else { Charge::default() };
-                if at < leaf.min as usize {
+                if at < min as usize {
                     core += amount;
                 } else if !amount.is_zero() {
                     blocks.push(amount);

@@ -365,7 +365,7 @@ impl LeafVictims {
         let rest = self.rests.last_key_value();
         match self.fresh {
             Some(key) if rest.is_none_or(|(rest, _)| key >= *rest) => {
-                let pods = state.groups()[key.group].tree.leaves.iter().flat_map(|leaf| &leaf.pods);
+                let pods = state.groups()[key.group].tree.pods();
                 asked(state, pods.filter(|pod| filter.basis.pending.is_evictable(state, **pod)))
             }
             _ => rest.map_or_else(Charge::default, |(_, rest)| rest.left),
@@ -395,11 +395,16 @@ fn steps(state: &mut State, pending: &Pending, group: GroupId) -> Few<(Batch, u8
     }
     let mut trial = Trial::new(state);
     let mut steps = Few::default();
+    let mut evicted = 0;
     loop {
         let pods = trial.groups()[group].tree.to_evict(&|pod| pending.is_evictable(&trial, pod));
         if pods.is_empty() {
             return steps;
         }
+        // Each step goes through the sub-groups with pods, and through the pods that went before.
+        evicted += pods.len();
+        let looked = evicted + trial.groups()[group].tree.leaves_with_pods().count();
+        trial.state().steps.compared += looked as u64;
         for pod in &pods {
             trial.evict(*pod);
         }

@@ -6,7 +6,10 @@ use crate::{
         resources::Charge,
     },
     pending::{Class, ClassKey, Classes, Pending},
-    state::{State, tree::Member},
+    state::{
+        State,
+        tree::{Member, Tree},
+    },
 };
 
 impl Classes {
@@ -85,21 +88,10 @@ fn class_key(state: &State, group: GroupId, key: &mut Vec<u32>) {
     let row = &state.groups()[group];
     let facts = row.facts.as_ref().expect("a group that waits is live");
     key.push(u32::from(facts.preemptible));
-    let mut alone = false;
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    for set in row.tree.sets.iter() {
-        key.extend([number(set.needed()), number(set.members.len())]);
-        alone |= set.topology.is_some();
-        for member in set.members.iter() {
-            key.push(match member {
-                Member::Set(set) => u32::from(*set) << 1,
-                Member::Leaf(leaf) => u32::from(*leaf) << 1 | 1,
-            });
-        }
-    }
-    for leaf in &row.tree.leaves {
+    let mut alone = !row.tree.is_free(Member::Set(0));
+    sets_key(&row.tree, 0, key);
+    for (_, leaf) in row.tree.leaves_with_pods() {
         key.extend([leaf.min, leaf.count.active, leaf.count.used]);
-        alone |= leaf.topology.is_some();
         let from = key.len();
         for pod in leaf.pods.iter().filter(|pod| state.pods().status[**pod].is_waiting()) {
             let shape = state.pods()[*pod].shape;
@@ -115,5 +107,25 @@ fn class_key(state: &State, group: GroupId, key: &mut Vec<u32>) {
     }
     if alone {
         key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
+    }
+}
+
+/// Writes down which members of a set have pods, and how many of the others there are, of each kind, then all that of the sets
+/// among them.
+fn sets_key(tree: &Tree, set: u16, key: &mut Vec<u32>) {
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let (row, walked) = (&tree.sets[usize::from(set)], tree.walked(set));
+    let others = [number(row.members.len()), number(tree.idle(set))];
+    key.extend([number(row.needed()), others[0], others[1], number(walked.len())]);
+    for member in walked {
+        key.push(match *member {
+            Member::Set(set) => u32::from(set) << 1,
+            Member::Leaf(leaf) => u32::from(leaf) << 1 | 1,
+        });
+    }
+    for member in walked {
+        if let Member::Set(inner) = *member {
+            sets_key(tree, inner, key);
+        }
     }
 }

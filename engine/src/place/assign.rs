@@ -290,9 +290,9 @@ fn narrowest(trial: &Trial<'_>, tree: &Tree, member: Member) -> usize {
     members.iter().map(|member| narrowest(trial, tree, *member)).fold(own, usize::max)
 }
 
-/// The leaves, and the sets that have to be together, below a set and no other such set.
+/// The leaves with pods, and the sets with pods that have to be together, below a set and no other such set.
 fn parts(tree: &Tree, set: u16, found: &mut Vec<Member>) {
-    for member in tree.sets[usize::from(set)].members.iter() {
+    for member in tree.walked(set) {
         match *member {
             Member::Set(inner) if tree.sets[usize::from(inner)].topology.is_none() => {
                 parts(tree, inner, found);

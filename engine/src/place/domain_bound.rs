@@ -89,7 +89,7 @@ pub(crate) fn domain_bound(
     })
 }
 
-/// Tells of each member that has to be together on a level, but of those within another such member.
+/// Tells of each member with pods that has to be together on a level, but of those within another such member.
 fn outermost(
     tree: &Tree,
     member: Member,
@@ -104,7 +104,7 @@ fn outermost(
         within.push(kind);
     }
     if let Member::Set(set) = member {
-        for member in tree.sets[usize::from(set)].members.iter() {
+        for member in tree.walked(set) {
             outermost(tree, *member, within, tell);
         }
     }

@@ -4,6 +4,7 @@
 //! docs/behaviour.md 1.6 to 1.9.
 
 pub(crate) mod count;
+mod occupied;
 mod surplus;
 
 use std::{borrow::Cow, cmp::Ordering};
@@ -13,7 +14,7 @@ use crate::{
         few::Few,
         ids::{PodId, Symbol},
     },
-    state::tree::count::Count,
+    state::tree::{count::Count, occupied::Occupied},
     told::group::{Constraint, Min, Structure},
 };
 
@@ -99,6 +100,11 @@ impl Leaf {
     fn is_elastic(&self) -> bool {
         (self.min as usize) < self.pods.len()
     }
+
+    /// Compares what runs and stays with the minimum.
+    fn level(&self) -> Ordering {
+        self.count.active.cmp(&self.min)
+    }
 }
 
 /// A group's sub-groups with the state of their pods.
@@ -115,6 +121,8 @@ pub(crate) struct Tree {
     completing: u32,
     /// Number of leaves that have pods beyond their minimum.
     elastic: u32,
+    /// What of a group with sub-groups has pods.
+    occupied: Option<Box<Occupied>>,
 }
 
 impl Tree {
@@ -178,9 +186,10 @@ impl Tree {
         let tree = Self { sets: sets.into(), leaves, by_name, ..Self::default() };
         // Everything hangs below the root unless parents form a ring; `minSubGroup` must be reachable.
         let reached = tree.count_below(0, sub_groups.len())?;
-        (reached == sub_groups.len()
-            && tree.sets.iter().all(|set| set.needed() <= set.members.len()))
-        .then_some(tree)
+        let makes_a_tree = reached == sub_groups.len()
+            && tree.sets.iter().all(|set| set.needed() <= set.members.len());
+        let occupied = makes_a_tree.then(|| Occupied::new(&tree.sets, &tree.leaves))?;
+        Some(Self { occupied: Some(Box::new(occupied)), ..tree })
     }
 
     fn count_below(&self, set: usize, bound: usize) -> Option<usize> {
@@ -221,41 +230,23 @@ impl Tree {
                 let leaf = &self.leaves[usize::from(leaf)];
                 leaf.count.active - leaf.count.nominated >= leaf.min
             }
-            Member::Set(set) => {
-                let set = &self.sets[usize::from(set)];
-                set.members.iter().filter(|member| self.stands(**member)).count() >= set.needed()
-            }
+            Member::Set(set) => self.has_needed(set, |member| self.stands(member)),
         }
     }
 
     /// Counts the members of a set that are satisfied.
     pub(crate) fn satisfied(&self, set: u16) -> usize {
-        self.sets[usize::from(set)]
-            .members
-            .iter()
-            .filter(|member| self.is_satisfied(**member))
-            .count()
+        self.count_members(set, |member| self.is_satisfied(member))
+    }
+
+    /// Tells whether something holds for as many members of a set as must be satisfied.
+    fn has_needed(&self, set: u16, holds: impl Fn(Member) -> bool) -> bool {
+        self.count_members(set, holds) >= self.sets[usize::from(set)].needed()
     }
 
     /// Tells whether some sub-group is below its minimum because pods of it ended well: such a group is left to end.
     pub(crate) fn is_completing(&self) -> bool {
         self.completing > 0
-    }
-
-    /// Changes the counts of a leaf.
-    pub(crate) fn count_in(&mut self, leaf: u16, change: impl FnOnce(&mut Count)) {
-        let leaf = &mut self.leaves[usize::from(leaf)];
-        let was = leaf.is_completing();
-        change(&mut leaf.count);
-        adjust(&mut self.completing, was, leaf.is_completing());
-    }
-
-    /// Changes which pods a leaf has.
-    pub(crate) fn seat_in(&mut self, leaf: u16, change: impl FnOnce(&mut Few<PodId>)) {
-        let leaf = &mut self.leaves[usize::from(leaf)];
-        let was = leaf.is_elastic();
-        change(&mut leaf.pods);
-        adjust(&mut self.elastic, was, leaf.is_elastic());
     }
 
     /// The leaf of a group without sub-groups, whose minimum is all that counts.
@@ -270,13 +261,9 @@ impl Tree {
     }
 
     fn is_member_ready(&self, member: Member) -> bool {
-        let ready = |member: &&Member| self.is_member_ready(**member);
         match member {
             Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_ready(),
-            Member::Set(set) => {
-                let set = &self.sets[usize::from(set)];
-                set.members.iter().filter(ready).count() >= set.needed()
-            }
+            Member::Set(set) => self.has_needed(set, |member| self.is_member_ready(member)),
         }
     }
 
@@ -288,13 +275,9 @@ impl Tree {
     }
 
     fn is_member_whole(&self, member: Member) -> bool {
-        let whole = |member: &&Member| self.is_member_whole(**member);
         match member {
             Member::Leaf(leaf) => self.leaves[usize::from(leaf)].is_whole(),
-            Member::Set(set) => {
-                let set = &self.sets[usize::from(set)];
-                set.members.iter().filter(whole).count() >= set.needed()
-            }
+            Member::Set(set) => self.has_needed(set, |member| self.is_member_whole(member)),
         }
     }
 
@@ -323,55 +306,14 @@ impl Tree {
         self.constraint(member).1.is_none() && self.is_free_below(member)
     }
 
-    /// Tells whether nothing below a member has to be together.
-    pub(crate) fn is_free_below(&self, member: Member) -> bool {
-        match member {
-            Member::Leaf(_) => true,
-            Member::Set(set) => {
-                self.sets[usize::from(set)].members.iter().all(|member| self.is_free(*member))
-            }
-        }
-    }
-
-    /// The leaves below a member.
-    pub(crate) fn leaves_below(&self, member: Member) -> Vec<u16> {
-        match member {
-            Member::Leaf(leaf) => vec![leaf],
-            Member::Set(set) => {
-                let members = &self.sets[usize::from(set)].members;
-                members.iter().flat_map(|member| self.leaves_below(*member)).collect()
-            }
-        }
-    }
-
-    /// Sums over all leaves.
-    #[inline]
-    pub(crate) fn count(&self) -> Count {
-        match &self.leaves {
-            Few::One([leaf]) => leaf.count,
-            Few::Many(leaves) => Count::sum(leaves.iter().map(|leaf| &leaf.count)),
-        }
-    }
-
-    /// 0 while some leaf is below its minimum, 1 when all are at it, 2 above.
-    pub(crate) fn fill(&self) -> u8 {
-        if self.leaves.iter().any(|leaf| leaf.count.active < leaf.min) {
-            0
-        } else if self.leaves.iter().all(|leaf| leaf.count.active == leaf.min) {
-            1
-        } else {
-            2
-        }
-    }
-
     /// Tells whether some leaf has pods beyond its minimum.
     pub(crate) fn is_elastic(&self) -> bool {
         self.elastic > 0
     }
 
-    /// The members of a set, first to be filled first.
+    /// The members of a set that have pods, first to be filled first.
     pub(crate) fn ordered(&self, set: u16) -> Vec<Member> {
-        let mut members = self.sets[usize::from(set)].members.to_vec();
+        let mut members = self.walked(set).to_vec();
         if members.len() == 1 {
             return members;
         }
@@ -421,16 +363,10 @@ impl Tree {
     }
 
     fn collect(&self, set: u16, eligible: &impl Fn(PodId) -> bool, pods: &mut Vec<PodId>) {
-        let mut members = self.ordered(set);
-        let needed = self.sets[usize::from(set)].needed();
-        if self.satisfied(set) < needed {
-            if needed < members.len() {
-                // A member that has too few pods would be filled in part, for nothing.
-                members.sort_by_key(|member| !self.can_fill(*member, eligible));
-            }
-            for member in
-                members.into_iter().take(needed).filter(|member| !self.is_satisfied(*member))
-            {
+        let members = self.ordered(set);
+        if self.satisfied(set) < self.sets[usize::from(set)].needed() {
+            let members = self.to_fill(set, members, eligible).into_iter();
+            for member in members.filter(|member| !self.is_satisfied(*member)) {
                 self.collect_member(member, eligible, pods);
             }
             return;
@@ -444,6 +380,28 @@ impl Tree {
         }
     }
 
+    /// The members of a set that are filled for it to be satisfied, of those with pods in their order.
+    fn to_fill(
+        &self,
+        set: u16,
+        mut members: Vec<Member>,
+        eligible: &impl Fn(PodId) -> bool,
+    ) -> Vec<Member> {
+        let row = &self.sets[usize::from(set)];
+        let needed = row.needed();
+        if needed < row.members.len() {
+            // A member that has too few pods would be filled in part, for nothing.
+            let can_fill = |member: &Member| self.can_fill(*member, eligible);
+            members.retain(can_fill);
+            let short = needed.saturating_sub(members.len() + self.idle(set));
+            members.truncate(needed);
+            // Where these are not enough, the others come by name, with pods or without.
+            let others = row.members.iter().copied().filter(|member| !can_fill(member));
+            members.extend(others.take(short));
+        }
+        members
+    }
+
     /// Tells whether what must run together would, with every eligible pod placed.
     pub(crate) fn can_fill(&self, member: Member, eligible: &impl Fn(PodId) -> bool) -> bool {
         match member {
@@ -452,11 +410,7 @@ impl Tree {
                 let more = leaf.pods.iter().filter(|pod| eligible(**pod)).count();
                 leaf.count.active as usize + more >= leaf.min as usize
             }
-            Member::Set(set) => {
-                let set = &self.sets[usize::from(set)];
-                let filled = set.members.iter().filter(|member| self.can_fill(**member, eligible));
-                filled.count() >= set.needed()
-            }
+            Member::Set(set) => self.has_needed(set, |member| self.can_fill(member, eligible)),
         }
     }
 

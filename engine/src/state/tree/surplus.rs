@@ -55,9 +55,8 @@ impl Tree {
                 leaf.count.active > leaf.min
             }
             Member::Set(set) => {
-                let members = &self.sets[usize::from(set)].members;
                 self.satisfied(set) > self.sets[usize::from(set)].needed()
-                    || members.iter().any(|member| self.has_surplus(*member))
+                    || self.walked(set).iter().any(|member| self.has_surplus(*member))
             }
         }
     }
@@ -72,11 +71,9 @@ impl Tree {
                 .rev()
                 .filter(|pod| active(*pod))
                 .collect(),
-            Member::Set(set) => self.sets[usize::from(set)]
-                .members
-                .iter()
-                .flat_map(|member| self.active_of(*member, active))
-                .collect(),
+            Member::Set(set) => {
+                self.walked(set).iter().flat_map(|member| self.active_of(*member, active)).collect()
+            }
         }
     }
 }
