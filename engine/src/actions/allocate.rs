@@ -113,8 +113,9 @@ impl Cycle<'_> {
     /// Gives groups of some class queues their turns, up to the one at which the steps of those that `failed` are spent; what
     /// is left of the groups that may have some.
     ///
-    /// Steps of groups that got something do not count: they are bounded by the room that there is, and a cycle that
-    /// fills the cluster is to do so at once.
+    /// The first turn in which a group gets something does not count: such turns are bounded by the room that there is, and a
+    /// cycle that fills the cluster is to do so at once. Those in which it gets more do, as each costs what the group has of
+    /// pods, which is their square for one that has thousands.
     fn allocate_to(
         &mut self,
         pairs: Vec<Pair>,
@@ -144,8 +145,10 @@ impl Cycle<'_> {
             self.cluster.state.steps.groups += 1;
             match self.try_group(turn.group, None) {
                 Ok(()) => {
-                    self.seat_again(&mut turns, turn);
-                    continue;
+                    let goes_on = self.seat_again(&mut turns, turn);
+                    if !failed.is_again(turn.group, goes_on) {
+                        continue;
+                    }
                 }
                 Err(why) if self.is_passed(turn.group, &why) => {
                     // Others of its class may have labels that nobody minds.
@@ -279,7 +282,7 @@ impl Cycle<'_> {
         // Nominations are the group's: a pod that was made again may go before the one that has one.
         let waits =
             |pod: &&PodId| cluster.state.pods().status[**pod].is_waiting() && !pods.contains(pod);
-        let others = tree.leaves.iter().flat_map(|leaf| &leaf.pods).filter(waits);
+        let others = tree.pods().filter(waits);
         let mut spare = others.filter_map(|pod| kept.get(pod)).copied();
         let nominated = pods.iter().map(|pod| {
             let node = kept.get(pod).copied().or_else(|| expected.next());
@@ -367,12 +370,13 @@ impl Cycle<'_> {
         pending.park(state, turn, &why, &mut self.said);
     }
 
-    /// After a success: the group's next step, and the next group of its class, get their turns.
-    fn seat_again(&mut self, turns: &mut SchedulingOrder, turn: Turn) {
+    /// After a success: the group's next step, and the next group of its class, get their turns. Tells whether it has one.
+    fn seat_again(&mut self, turns: &mut SchedulingOrder, turn: Turn) -> bool {
         let listing = self.relist(turn.group);
         let next = listing.map(|listing| listing.class);
         let Cluster { state, pending, .. } = &*self.cluster;
         turns.replace(state, pending, turn, std::iter::once(turn.class).chain(next));
+        next.is_some()
     }
 }
 

@@ -23,13 +23,16 @@ pub(super) struct Allowance {
     part: Option<u64>,
     taken_by: BTreeMap<QueueId, u64>,
     put_off: BTreeSet<GroupId>,
+    /// The groups that got something and have a turn again.
+    served: BTreeSet<GroupId>,
 }
 
 impl Allowance {
     /// So many steps in all.
     pub(super) fn new(most: Option<u64>) -> Self {
         let most = most.map(|most| most.max(1));
-        Self { most, taken: 0, part: None, taken_by: BTreeMap::new(), put_off: BTreeSet::new() }
+        let (put_off, served) = (BTreeSet::new(), BTreeSet::new());
+        Self { most, taken: 0, part: None, taken_by: BTreeMap::new(), put_off, served }
     }
 
     /// Has queues share the steps, each of which may come several times in a row.
@@ -54,6 +57,14 @@ impl Allowance {
         let steps = steps.total() + TURN_STEPS * steps.groups;
         self.taken += steps;
         *self.taken_by.entry(queue).or_default() += steps;
+    }
+
+    /// Tells whether a group that got something did so before, so that its turn counts; notes one that has a turn again.
+    pub(super) fn is_again(&mut self, group: GroupId, has_next: bool) -> bool {
+        if self.most.is_none() {
+            return false;
+        }
+        if has_next { !self.served.insert(group) } else { self.served.contains(&group) }
     }
 
     /// Tells whether all steps were taken.

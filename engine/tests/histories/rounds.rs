@@ -468,3 +468,67 @@ fn an_attempt_enters_so_many_domains_within_each_other() {
     let nodes = decided.steps.nodes;
     assert!((4_096..20_000).contains(&nodes), "{nodes} nodes");
 }
+
+/// Full nodes of a group that can do with one of its sub-groups, beside others without pods, and somebody with a right to a GPU.
+fn wide(empty: u64) -> World {
+    let mut text = String::from(
+        "queues: { borrower: {}, owner: { quota: 4 } }\nnodes: { node0..1: { gpus: 2 } }\ngroups:\n  \
+         waits: { queue: owner, gpus: 1 }\n  \
+         wide:\n    queue: borrower\n    min_subgroups: 1\n    subgroups:\n",
+    );
+    for pod in 0..4 {
+        let _ = writeln!(text, "      s{pod}: {{ gpus: 1, on: node{} }}", pod / 2);
+    }
+    for number in 0..empty {
+        let _ = writeln!(text, "      t{number:03}: {{ pods: 0 }}");
+    }
+    world(&text)
+}
+
+/// Sub-groups that need no pods and have none change nothing of what is evicted.
+#[test]
+fn sub_groups_without_pods_change_no_eviction() {
+    let evictions = |empty: u64| {
+        let mut world = wide(empty);
+        let changes = decide(&mut world, 0);
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+        changes
+    };
+    let few = evictions(1);
+    assert!(few.iter().any(|change| change.starts_with("evict ")), "{few:?}");
+    assert_eq!(evictions(500), few);
+}
+
+/// A group that gets one pod after the other goes on in the next cycles, and whoever else waits is placed meanwhile; groups that
+/// get all at once are placed in one.
+#[test]
+fn turns_in_which_a_group_gets_more_count() {
+    const PODS: usize = 50;
+    let cluster = |group: &str| {
+        let mut world = world(&format!(
+            "queues: {{ q: {{}}, other: {{}} }}\nnodes: {{ node0..9: {{ gpus: 8 }} }}\ngroups: {{ {group} }}"
+        ));
+        add(&mut world, "groups: { small: { queue: other, gpus: 1 } }");
+        world.config.actions = Actions { allocate: true, ..Actions::NONE };
+        world.config.action_steps_max = Some(330);
+        world
+    };
+    let mut whole = cluster(&format!("gang0..{}: {{ queue: q, gpus: 1 }}", PODS - 1));
+    let decided = plan_at(&mut whole, 0);
+    assert!(!decided.steps.spent, "{:?}", decided.steps);
+    assert_eq!(decided.changes.len(), 1 + PODS);
+    let mut world = cluster(&format!("elastic: {{ queue: q, pods: {PODS}, min: 1, gpus: 1 }}"));
+    let small = pod(&world, "small");
+    let is_small = |change: &Change| matches!(change, Change::Place { pod, .. } if *pod == small);
+    let mut placed = 0;
+    for cycle in 0..100 {
+        let decided = plan_at(&mut world, cycle);
+        placed += decided.changes.len();
+        assert!(cycle > 0 || decided.changes.iter().any(is_small), "{:?}", decided.changes);
+        assert!(decided.changes.len() <= 12, "of 33 steps or more each: {:?}", decided.steps);
+        if !decided.steps.spent {
+            break;
+        }
+    }
+    assert_eq!(placed, 1 + PODS);
+}
