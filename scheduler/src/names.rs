@@ -180,6 +180,8 @@ pub struct PodRow {
     pub labels: Box<[u32]>,
     /// Its group by number.
     pub group: Option<u32>,
+    /// Its place in the list of the pods of that.
+    seat: u32,
     /// Its node by number.
     pub node: Option<u32>,
     /// A plan gave it a place, and its bind is under way.

@@ -238,17 +238,17 @@ fn refer(context: &mut Context, row: u32, facts: &Pod) -> Option<u32> {
     let left = names.hold(names.held_for(row), group.filter(|_| holds));
     names.pods[row].is_placed = is_placed;
     if old_group != group {
-        if let Some(new) = group {
-            names.groups[new].presence.references += 1;
-            names.groups[new].pods.push(row);
-        }
         if let Some(old) = old_group {
-            let group = &mut names.groups[old];
-            group.presence.references -= 1;
-            group.pods.retain(|pod| *pod != row);
-            if group.presence.references == 0 && !group.presence.is_there {
+            names.strike(old, row);
+            let presence = &mut names.groups[old].presence;
+            presence.references -= 1;
+            if presence.references == 0 && !presence.is_there {
                 names.groups.remove(old);
             }
+        }
+        if let Some(new) = group {
+            names.groups[new].presence.references += 1;
+            names.enlist(new, row);
         }
     }
     if old_node != node {

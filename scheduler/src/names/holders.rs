@@ -1,4 +1,4 @@
-//! Counts the pods of each group that hold places.
+//! Lists the pods of each group, and counts those that hold places.
 
 use super::Names;
 
@@ -30,5 +30,46 @@ impl Names {
         let left = &mut self.groups[old?].holders;
         *left -= 1;
         (*left == 0).then_some(old).flatten()
+    }
+
+    /// Lists a pod among those of a group.
+    pub fn enlist(&mut self, group: u32, pod: u32) {
+        let pods = &mut self.groups[group].pods;
+        let seat = u32::try_from(pods.len()).expect("a cluster has fewer than 2^32 pods");
+        self.pods[pod].seat = seat;
+        pods.push(pod);
+    }
+
+    /// Strikes a pod off the list of its group, where the last one takes its place.
+    ///
+    /// # Cost
+    /// The same however many there are: those of a large group may all go at once.
+    pub fn strike(&mut self, group: u32, pod: u32) {
+        let seat = self.pods[pod].seat;
+        let pods = &mut self.groups[group].pods;
+        assert_eq!(pods.swap_remove(seat as usize), pod, "a pod is listed where its row says");
+        if let Some(moved) = pods.get(seat as usize) {
+            self.pods[*moved].seat = seat;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::Number as _;
+
+    #[test]
+    fn pods_leave_the_list_of_their_group_in_any_order() {
+        let mut names = Names::new();
+        let group = names.group("ns", "gang").number();
+        for uid in ["a", "b", "c", "d"] {
+            let pod = names.pod(uid).number();
+            names.enlist(group, pod);
+        }
+        for (gone, left) in [(1, vec![0, 3, 2]), (3, vec![0, 2]), (0, vec![2]), (2, Vec::new())] {
+            names.strike(group, gone);
+            assert_eq!(names.groups[group].pods, left);
+        }
     }
 }
