@@ -104,12 +104,14 @@ impl Told {
 
     /// The message of one pod: its own reason where the verdict speaks of it, else the group's.
     pub fn text_of(&self, pod: u32, of_group: &str) -> String {
-        match &self.pod {
-            Some((number, own)) if *number == pod || self.is_of_each => {
-                self.cut(&format!("{}{own}", self.prefix))
-            }
-            Some(_) | None => String::from(of_group),
-        }
+        self.own_text(pod).unwrap_or_else(|| String::from(of_group))
+    }
+
+    /// The message of one pod where it is another than the group's.
+    pub fn own_text(&self, pod: u32) -> Option<String> {
+        let (number, own) = self.pod.as_ref()?;
+        let is_told = *number == pod || self.is_of_each;
+        is_told.then(|| self.cut(&format!("{}{own}", self.prefix)))
     }
 
     fn whole_text(&self) -> String {

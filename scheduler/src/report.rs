@@ -4,7 +4,10 @@
 //!
 //! Source: docs/behaviour.md 12.4, docs/contract.md 8.5.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
@@ -31,6 +34,11 @@ use desired::{Condition, GroupReport, View, desired, explanation};
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
 /// must pass before it is said anew.
 const RESAY_MILLISECONDS: i64 = 5_000;
+/// So many reasons, one after the other, are said of a group in that time; what it comes to after them is said later. Edits to
+/// and fro would have all of its pods told each time.
+const REASONS_MAX: usize = 3;
+/// So many pods of a group are told by events of their own. All have the condition, and the group has the event.
+const POD_EVENTS_MAX: usize = 100;
 /// Delays explanations by so long: most of what waits is bound sooner, and two writes are saved.
 const EXPLAIN_MILLISECONDS: i64 = 250;
 /// Numbers beside the sentence of an explanation are written anew after so long.
@@ -54,6 +62,10 @@ pub struct Report {
 struct Memory {
     /// Holds what was said last by events; nothing is said twice.
     said: Option<Said>,
+    /// When other reasons were said by events.
+    reasons: Pace,
+    /// When pods that had a condition got it in other words.
+    marks: Pace,
     /// When it was explained last, in milliseconds.
     explained: Option<i64>,
     /// Since when there is something to explain, in milliseconds.
@@ -64,6 +76,42 @@ struct Memory {
     failures: u32,
     /// Nothing is written about it before this, in milliseconds.
     not_before: Option<i64>,
+}
+
+/// Holds when something was said of late, the oldest first.
+#[derive(Debug)]
+struct Pace([i64; REASONS_MAX]);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self([i64::MIN; REASONS_MAX])
+    }
+}
+
+impl Pace {
+    /// Says from when on something else may be said.
+    fn due(&self) -> i64 {
+        self.0[0].saturating_add(RESAY_MILLISECONDS)
+    }
+
+    /// Notes that something is said.
+    fn note(&mut self, now: i64) {
+        self.0.rotate_left(1);
+        self.0[REASONS_MAX - 1] = now;
+    }
+}
+
+/// A text that many pods may be told.
+#[derive(Debug, Clone)]
+struct Text {
+    message: Arc<str>,
+    words: Wording,
+}
+
+impl Text {
+    fn of(message: &str) -> Self {
+        Self { message: Arc::from(message), words: Wording::of(message) }
+    }
 }
 
 /// Holds what an event said of a group.
@@ -234,13 +282,13 @@ impl Report {
         now: i64,
     ) -> Events {
         let View { group, names, .. } = view;
-        let mut tasks = Vec::new();
-        for (pod, message) in &report.strays {
-            if let Some(mark) = mark(*pod, message.clone(), names) {
-                let said = warning(*pod, message.clone(), names, dispatch);
-                tasks.extend([said, Task::Pod(mark)]);
-            }
-        }
+        let strays = report.strays.iter();
+        let marks = strays.filter_map(|(pod, message)| mark(*pod, Text::of(message), names));
+        let marks = self.in_pace(group, marks.collect(), names, now);
+        let warn =
+            |mark: &PodCondition| warning(mark.pod, String::from(&*mark.message), names, dispatch);
+        let mut tasks: Vec<Task> = marks.iter().take(POD_EVENTS_MAX).map(warn).collect();
+        tasks.extend(marks.into_iter().map(Task::Pod));
         if let Some(text) = &report.not_ready
             && self.news(group, event::NOT_READY, text, now) == News::New
         {
@@ -258,14 +306,18 @@ impl Report {
                 let said = dispatch.event(target, event::UNSCHEDULABLE, text.clone());
                 tasks.push(Task::Event(said));
                 let of_pod = |pod: &u32| warning(*pod, told.text_of(*pod, &text), names, dispatch);
-                tasks.extend(pending.iter().map(of_pod));
+                tasks.extend(pending.iter().take(POD_EVENTS_MAX).map(of_pod));
             }
         }
         // Cluster autoscalers read it.
         if view.object.mark_unschedulable {
-            let marks =
-                pending.iter().filter_map(|pod| mark(*pod, told.text_of(*pod, &text), names));
-            tasks.extend(marks.map(Task::Pod));
+            let of_group = Text::of(&text);
+            let of_pod = |pod: u32| {
+                told.own_text(pod).map_or_else(|| of_group.clone(), |own| Text::of(&own))
+            };
+            let marks = pending.iter().filter_map(|pod| mark(*pod, of_pod(*pod), names));
+            let marks = self.in_pace(group, marks.collect(), names, now);
+            tasks.extend(marks.into_iter().map(Task::Pod));
         }
         Events { tasks, are_early: false }
     }
@@ -313,17 +365,42 @@ impl Report {
     fn news(&mut self, group: u32, code: &'static str, text: &str, now: i64) -> News {
         let new = Said { code, words: Wording::of(text), at: now };
         let memory = self.said.entry(group).or_default();
-        match &memory.said {
-            Some(said) if said.code == code && said.words == new.words => News::Known,
-            Some(said) if said.code == code && now < said.at + RESAY_MILLISECONDS => {
-                self.later.insert((said.at + RESAY_MILLISECONDS, group));
-                News::Early
-            }
-            Some(_) | None => {
-                memory.said = Some(new);
-                News::New
-            }
+        let due = match &memory.said {
+            Some(said) if said.code == code && said.words == new.words => return News::Known,
+            Some(said) if said.code == code => said.at + RESAY_MILLISECONDS,
+            Some(_) | None => memory.reasons.due(),
+        };
+        if now < due {
+            self.later.insert((due, group));
+            return News::Early;
         }
+        memory.said = Some(new);
+        memory.reasons.note(now);
+        News::New
+    }
+
+    /// Leaves out pods of a group that have other words where such were told several times of late: they are told later.
+    /// Those that were told nothing are told at once.
+    fn in_pace(
+        &mut self,
+        group: u32,
+        mut marks: Vec<PodCondition>,
+        names: &Names,
+        now: i64,
+    ) -> Vec<PodCondition> {
+        let is_other = |mark: &PodCondition| known(mark.pod, names).is_some();
+        if !marks.iter().any(is_other) {
+            return marks;
+        }
+        let pace = &mut self.said.entry(group).or_default().marks;
+        let due = pace.due();
+        if now < due {
+            marks.retain(|mark| !is_other(mark));
+            self.later.insert((due, group));
+        } else {
+            pace.note(now);
+        }
+        marks
     }
 }
 
@@ -331,7 +408,7 @@ impl Report {
 #[derive(Debug)]
 struct Events {
     tasks: Vec<Task>,
-    /// Other numbers of a reason that was told not long ago: the rest is said later.
+    /// Something else was told not long ago: the rest is said later.
     are_early: bool,
 }
 
@@ -342,7 +419,7 @@ enum News {
     New,
     /// In these words.
     Known,
-    /// In other numbers, and not long ago.
+    /// Otherwise, and not long ago.
     Early,
 }
 
@@ -384,11 +461,16 @@ fn warning(pod: u32, message: String, names: &Names, dispatch: &Dispatch) -> Tas
     Task::Event(said)
 }
 
-/// The condition `PodScheduled=False` of a pod that does not have it in these words.
-fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
+/// The words of the condition `PodScheduled=False` that a pod has or will have.
+fn known(pod: u32, names: &Names) -> Option<Wording> {
     let row = &names.pods[pod];
-    let known = row.said.or(row.unschedulable);
-    (known != Some(Wording::of(&message))).then(|| PodCondition {
+    row.said.or(row.unschedulable)
+}
+
+/// The condition `PodScheduled=False` of a pod that does not have it in these words.
+fn mark(pod: u32, text: Text, names: &Names) -> Option<PodCondition> {
+    let row = &names.pods[pod];
+    (known(pod, names) != Some(text.words)).then(|| PodCondition {
         pod,
         uid: Box::from(&**names.pods.key(pod)),
         namespace: Box::from(&*row.namespace),
@@ -396,15 +478,18 @@ fn mark(pod: u32, message: String, names: &Names) -> Option<PodCondition> {
         kind: condition::POD_SCHEDULED,
         is_true: false,
         reason: reason::UNSCHEDULABLE,
-        message,
+        message: text.message,
     })
 }
 
-/// Notes which conditions pods get.
+/// Notes which conditions pods get. Most have the same text, whose words are found out once.
 fn remember_marks(tasks: &[Task], names: &mut Names) {
+    let mut last: Option<(&Arc<str>, Wording)> = None;
     for task in tasks {
         if let Task::Pod(mark) = task {
-            let words = Wording::of(&mark.message);
+            let same = last.filter(|(text, _)| Arc::ptr_eq(text, &mark.message));
+            let words = same.map_or_else(|| Wording::of(&mark.message), |(_, words)| words);
+            last = Some((&mark.message, words));
             names.pods[mark.pod].edit(|extras| extras.said = Some(words));
         }
     }

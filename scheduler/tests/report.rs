@@ -408,3 +408,48 @@ fn a_share_is_held_to_its_part_of_the_memory() {
         assert_eq!(is_warned, expect.is_none(), "{portion_micro}");
     }
 }
+
+/// Whose pods are many has as many conditions, which share a text, and not as many events. What all of them are told is told a
+/// few times in a pause, however often their user or an administrator has it be something else.
+#[test]
+fn a_large_group_is_told_a_few_times_and_once_more() {
+    const PODS: u32 = 150;
+    let mut world = World::new();
+    for object in [queue(), group("gang", PODS)] {
+        world.apply(&object);
+    }
+    for number in 0..PODS {
+        world.apply(&pod(&format!("gang-{number}"), "gang", ""));
+    }
+    let mut closed = queue();
+    closed["spec"]["resources"]["gpu"]["limit"] = json!(0);
+    let number = world.ingest.context.names.group("ml", "gang").number();
+    let told = |world: &mut World, milliseconds| {
+        world.decided(milliseconds);
+        let tasks = world.tasks(number, milliseconds);
+        let events = tasks.iter().filter(|task| matches!(task, Task::Event(_))).count();
+        let marks = tasks.iter().filter_map(|task| match task {
+            Task::Pod(mark) => Some(Arc::clone(&mark.message)),
+            Task::Bind(_) | Task::Evict(_) | Task::Group(_) | Task::Event(_) | Task::Share(_) => {
+                None
+            }
+        });
+        let marks: Vec<Arc<str>> = marks.collect();
+        (events, marks)
+    };
+    let mut counts = Vec::new();
+    let mut last = None;
+    for cycle in 0..8 {
+        world.apply(&if cycle % 2 == 0 { queue() } else { closed.clone() });
+        let (events, marks) = told(&mut world, cycle * 100);
+        counts.push((events, marks.len()));
+        last = marks.last().cloned().or(last);
+    }
+    let (all, none) = ((101, 150), (0, 0));
+    assert_eq!(counts, [all, all, all, none, none, none, none, none]);
+    // It is over its limit in the end.
+    let (events, marks) = told(&mut world, 5_000);
+    assert_eq!((events, marks.len()), all);
+    assert_ne!(marks.last(), last.as_ref());
+    assert_eq!(told(&mut world, 11_000), (0, Vec::new()));
+}

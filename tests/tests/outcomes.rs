@@ -186,7 +186,7 @@ impl Write {
                 kind: "PodScheduled",
                 is_true: false,
                 reason: "Unschedulable",
-                message: String::from("no node has room"),
+                message: "no node has room".into(),
             }),
         }
     }

@@ -340,7 +340,7 @@ mod tests {
             kind: condition::POD_SCHEDULED,
             is_true: false,
             reason: "Unschedulable",
-            message: String::from(message),
+            message: Arc::from(message),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Conditions on pods and pod groups, and the timestamps of pod groups.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http::Method;
 use kai_daemon::{backoff_to, clock, event::whole_second};
@@ -107,8 +107,8 @@ pub struct PodCondition {
     pub is_true: bool,
     /// Its reason.
     pub reason: &'static str,
-    /// Its message.
-    pub message: String,
+    /// Its message, which those of a group that wait share.
+    pub message: Arc<str>,
 }
 
 impl PodCondition {
@@ -122,7 +122,7 @@ impl PodCondition {
                 "type": self.kind,
                 "status": status,
                 "reason": self.reason,
-                "message": self.message,
+                "message": &*self.message,
                 "lastTransitionTime": at,
             }]},
         });
@@ -173,7 +173,7 @@ impl PodCondition {
         let pod: Value = serde_json::from_slice(&pod).unwrap_or_default();
         let is_it = |row: &Value| {
             row["type"] == self.kind
-                && row["message"] == self.message
+                && row["message"] == *self.message
                 && row["lastTransitionTime"] == at
         };
         let conditions = pod["status"]["conditions"].as_array();

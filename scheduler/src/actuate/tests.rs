@@ -111,7 +111,7 @@ fn condition() -> Task {
         kind: "PodScheduled",
         is_true: false,
         reason: "Unschedulable",
-        message: String::from("it waits"),
+        message: Arc::from("it waits"),
     })
 }
 

@@ -9,7 +9,7 @@ use super::{
     *,
 };
 use crate::message::Told;
-use crate::{actuate::Stamps, message::Error};
+use crate::{actuate::Stamps, message::Error, names::Number as _};
 
 fn told(messages: &[&str]) -> Told {
     let error = |message: &&str| Error {
@@ -180,4 +180,43 @@ fn selectors_that_are_evaluated_again_are_waited_for_anew() {
         };
         assert_eq!(report.awaits_selectors(7, &group, now), is_put_off, "at {now} ms");
     }
+}
+
+/// Whoever edits a group to and fro has a few of its reasons said at once; what it is in the end is said later.
+#[test]
+fn reasons_in_turns_are_said_a_few_times_in_a_pause() {
+    let mut report = Report::default();
+    let mut said = Vec::new();
+    for (now, code) in (0..100).map(|at| at * 100).zip(["one", "other"].into_iter().cycle()) {
+        said.extend((report.news(7, code, "text", now) == News::New).then_some(now));
+    }
+    assert_eq!(said, [0, 100, 200, 5_100, 5_200, 5_300]);
+    assert_eq!(report.news(7, "one", "text", 9_950), News::Early);
+    assert_eq!(report.due(9_999), [7]);
+    assert_eq!(report.next(), Some(10_100));
+    assert_eq!(report.news(7, "one", "text", 10_100), News::New);
+}
+
+/// So are the words on its pods; those of a pod without any are written at once, and all share one text.
+#[test]
+fn pods_get_other_words_a_few_times_in_a_pause() {
+    let mut names = Names::new();
+    let pods = ["a", "b", "late"].map(|uid| names.pod(uid).number());
+    let mut report = Report::default();
+    let mut marked = |now, words: &str, pods: &[u32]| {
+        let text = Text::of(words);
+        let marks = pods.iter().filter_map(|pod| mark(*pod, text.clone(), &names)).collect();
+        let marks = report.in_pace(7, marks, &names, now);
+        assert!(marks.iter().all(|mark| Arc::ptr_eq(&mark.message, &text.message)));
+        let tasks: Vec<Task> = marks.into_iter().map(Task::Pod).collect();
+        remember_marks(&tasks, &mut names);
+        tasks.len()
+    };
+    let steps = [(0, "one"), (100, "other"), (200, "one"), (300, "other"), (400, "one")];
+    assert_eq!(steps.map(|(now, words)| marked(now, words, &pods[..2])), [2, 2, 2, 2, 0]);
+    assert_eq!(marked(500, "one", &pods), 1);
+    assert_eq!(marked(5_099, "one", &pods), 0);
+    assert_eq!(marked(5_100, "one", &pods), 2);
+    assert_eq!(marked(5_100, "one", &pods), 0);
+    assert_eq!(report.next(), Some(5_100));
 }

@@ -65,6 +65,6 @@ fn condition_of(pod: u32, is_true: bool, message: String, names: &Names) -> PodC
         kind: condition::POD_BOUND,
         is_true,
         reason: if is_true { event::BOUND } else { event::BINDING_ERROR },
-        message,
+        message: Arc::from(message),
     }
 }
