@@ -160,6 +160,18 @@ mod tests {
         check(&names, 20_000 + 366, "certificate expired");
         check(&names, 19_999, "not valid yet");
         check(&["other.ns.svc".to_owned()], 20_000, "other.ns.svc");
+        // It has to be accepted under every name that the API server asks for.
+        check(&[names[0].clone(), "other.ns.svc".to_owned()], 20_000, "other.ns.svc");
+    }
+
+    /// An API server whose clock is behind would have no pod made until it has caught up.
+    #[test]
+    fn a_certificate_is_good_for_clocks_that_are_behind() {
+        let names = ["admission.ns.svc".to_owned()];
+        let material = make(&names, day(20_000)).expect("a certificate");
+        let behind = Duration::from_mins(20_000 * 24 * 60 - 59);
+        let standing = judge(&material, &names, UnixTime::since_unix_epoch(behind));
+        assert_eq!(standing, Standing::Good);
     }
 
     #[test]

@@ -317,6 +317,20 @@ mod tests {
         assert_eq!(read.err().map(|(status, _)| status), Some(StatusCode::PAYLOAD_TOO_LARGE));
     }
 
+    /// A long text is no large object, and hides none that comes after it.
+    #[test]
+    fn what_stands_in_texts_makes_no_entries() {
+        for (body, count) in [
+            ("", 0),
+            (r#"{"a":[1,{},3]}"#, 4),
+            (r#"{"a":"{,,,{"}"#, 1),
+            (r#"{"a":"\",,","b":1}"#, 2),
+            (r#"{"a":"\\","b":1}"#, 2),
+        ] {
+            assert_eq!(entries(body.as_bytes()), count, "{body}");
+        }
+    }
+
     #[test]
     fn the_namespace_is_found_in_the_beginning() {
         for (start, found) in [

@@ -201,6 +201,12 @@ mod tests {
         });
         let off = json!({"webhooks": {"enableValidation": false}});
         check(json!({"podGroupController": off}), |found| found.scope.pod_groups.is_none());
+        for is_on in [false, true] {
+            let part = json!({"service": {"enabled": is_on}});
+            check(json!({"queueController": part, "podGroupController": part}), |found| {
+                found.scope.queues.is_some() == is_on && found.scope.pod_groups.is_some() == is_on
+            });
+        }
         let renamed = json!({"mutatingWebhookConfigurationName": "m", "queueLabelSelector": true});
         check(json!({"admission": renamed, "global": {"queueLabelKey": "k"}}), |found| {
             found.scope.mutating.as_deref() == Some("m")

@@ -241,8 +241,13 @@ mod tests {
     use super::*;
     use crate::admission::settings::Flags;
 
-    /// A registrar, and the paths of what it deletes, at an API server that lets it make registrations or not.
-    fn registrar(settings: Settings, may_create: bool) -> (Registrar, Arc<Mutex<Vec<String>>>) {
+    /// A registrar, and the paths of what it deletes, at an API server that lets it make registrations or not, and says that
+    /// it may change them or not.
+    fn registrar(
+        settings: Settings,
+        may_create: bool,
+        may_update: bool,
+    ) -> (Registrar, Arc<Mutex<Vec<String>>>) {
         let deleted = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&deleted);
         let server = tower::service_fn(move |request: Request<Body>| {
@@ -269,7 +274,8 @@ mod tests {
                         403
                     }
                     _ => {
-                        answer["status"] = json!({"allowed": true});
+                        let is_update = answer["spec"]["resourceAttributes"]["verb"] == "update";
+                        answer["status"] = json!({"allowed": may_update || !is_update});
                         200
                     }
                 };
@@ -293,7 +299,8 @@ mod tests {
         (registrar, deleted)
     }
 
-    /// No pod would be judged between the two, and for as long as nobody lets the new one be made.
+    /// No pod would be judged between the two, and for as long as nobody lets the new one be made. One that could not be changed
+    /// later would have no pod made from the next certificate on.
     #[tokio::test]
     async fn a_registration_stays_until_the_one_in_its_place_is_made() {
         let settings = |config: Value| {
@@ -308,7 +315,9 @@ mod tests {
             bundle: json!("Y2E="),
         };
         let path = format!("/apis/{API_VERSION}/validatingwebhookconfigurations");
-        for (may_create, expect) in [(false, ""), (true, "validating-kai-admission")] {
+        for (may_create, may_update, expect) in
+            [(false, true, ""), (true, false, ""), (true, true, "validating-kai-admission")]
+        {
             let seen = Seen::default();
             for mut object in wanted(&settings(json!({})), &place) {
                 object["metadata"]["uid"] = json!("u");
@@ -319,12 +328,12 @@ mod tests {
             }
             seen.listed.lock().expect("nobody panics with it").extend([MUTATING, VALIDATING]);
             let renamed = json!({"admission": {"validatingWebhookConfigurationName": "renamed"}});
-            let (mut registrar, deleted) = registrar(settings(renamed), may_create);
+            let (mut registrar, deleted) = registrar(settings(renamed), may_create, may_update);
             let is_done = registrar.round(&seen, &mut HashSet::new()).await;
-            assert_eq!(is_done, may_create);
+            assert_eq!(is_done, may_create && may_update);
             let deleted = deleted.lock().expect("nobody panics with it").join(" ");
             let expect = if expect.is_empty() { String::new() } else { format!("{path}/{expect}") };
-            assert_eq!(deleted, expect, "{may_create}");
+            assert_eq!(deleted, expect, "{may_create} {may_update}");
         }
     }
 }
