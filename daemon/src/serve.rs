@@ -147,10 +147,13 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use axum::body::{Body, to_bytes};
+    use axum::http::Request;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpStream;
     use tokio::sync::Notify;
     use tokio::time::timeout;
+    use tower::ServiceExt as _;
 
     use super::*;
 
@@ -210,6 +213,23 @@ mod tests {
         // The oldest had to go.
         let first = timeout(Duration::from_secs(5), rest(open.remove(0))).await;
         assert_eq!(first.ok(), Some(Vec::new()));
+    }
+
+    /// Who is not ready is sent no requests, and is not started again for that.
+    #[tokio::test]
+    async fn who_is_not_ready_says_why_and_is_alive() {
+        for (problem, code, text) in [(Some("no caches"), 503, "no caches"), (None, 200, "ok")] {
+            let router = health(move || problem.map(str::to_owned));
+            for (path, code, text) in
+                [("/readyz", code, text), ("/livez", 200, "ok"), ("/healthz", 200, "ok")]
+            {
+                let question = Request::get(path).body(Body::empty()).expect("a question");
+                let answer = router.clone().oneshot(question).await.expect("an answer");
+                assert_eq!(answer.status().as_u16(), code, "{path}: {problem:?}");
+                let body = to_bytes(answer.into_body(), 100).await.expect("a text");
+                assert_eq!(&*body, text.as_bytes(), "{path}: {problem:?}");
+            }
+        }
     }
 
     #[tokio::test]
