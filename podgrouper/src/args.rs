@@ -223,6 +223,19 @@ mod tests {
     }
 
     #[test]
+    fn each_switch_of_grouping_switches_its_own_rule() {
+        for (word, expect) in [
+            ("--search-legacy-pg=false", [false, true, true]),
+            ("--knative-gang-schedule=false", [true, false, true]),
+            ("--generic-karta-fallback=false", [true, true, false]),
+        ] {
+            let settings = parse(&[word]).expect("it is a flag").settings();
+            let found = [settings.legacy_names, settings.knative_gangs, settings.karta];
+            assert_eq!(found, expect, "{word}");
+        }
+    }
+
+    #[test]
     fn a_piece_of_a_selector_without_value_is_dropped() {
         assert_eq!(selector("a,b=c"), [("b".to_owned(), "c".to_owned())]);
         assert_eq!(selector(" a = b = c ,"), [("a".to_owned(), "b = c".to_owned())]);
