@@ -366,6 +366,24 @@ mod tests {
         check(&pod, asked, json!({}));
     }
 
+    /// A pod that came past admission would take off its queue's account what others hold.
+    #[test]
+    fn nobody_has_less_than_nothing() {
+        for (key, share, devices, expect) in [
+            ("gpu-fraction", "-0.5", "1", json!({})),
+            ("gpu-memory", "-1000", "1", json!({})),
+            ("gpu-fraction", "0.5", "-3", json!({"nvidia.com/gpu": "500m"})),
+            ("gpu-memory", "1000", "-3", json!({"run.ai/gpu.memory": "1k"})),
+        ] {
+            let mut annotations = json!({"gpu-fraction-num-devices": devices});
+            annotations[key] = json!(share);
+            let pod = json!({"metadata": {"annotations": annotations},
+                "status": {"phase": "Running"}, "spec": {"containers": []}});
+            let requested = Usage::of(&pod).requested.to_value();
+            assert_eq!(requested, expect, "{key}: {share} of {devices}");
+        }
+    }
+
     #[test]
     fn what_is_resized_counts_as_its_kubelet_gives_it() {
         let pod = |asked: &str, given: &str, reason: &str| {
