@@ -286,6 +286,19 @@ mod tests {
         (200, json!({"metadata": {"continue": next}, "items": items}))
     }
 
+    /// A request whose bind was begun, and the pod `p` of the group `g` that it is for.
+    fn unfinished() -> (Value, Value) {
+        let mut request = failed("ns", "r");
+        request["status"] = json!({});
+        let pod = json!({
+            "metadata": {"uid": "u", "annotations": {
+                "pod-group-name": "g", "kai.scheduler/bound-queue": "another",
+            }},
+            "spec": {"schedulerName": "kai-scheduler"},
+        });
+        (request, pod)
+    }
+
     /// Settles what a server has that answers reads of paths like this. Gives what was written, in the order of the alphabet.
     async fn written(
         found: impl Fn(&str) -> (u16, Value) + Send + Sync + 'static,
@@ -300,7 +313,11 @@ mod tests {
             let name = asked.uri.path().rsplit('/').next().unwrap_or_default();
             let queue = body.pointer("/metadata/annotations/kai.scheduler~1bound-queue");
             let queue = queue.and_then(Value::as_str).map(|queue| format!(" of queue {queue}"));
-            let line = format!("{} {name}{}", asked.method, queue.unwrap_or_default());
+            let preemptibility =
+                body.pointer("/metadata/annotations/kai.scheduler~1bound-preemptibility");
+            let is_preemptible = preemptibility.is_some_and(|value| value == "preemptible");
+            let end = if is_preemptible { ", preemptible" } else { "" };
+            let line = format!("{} {name}{}{end}", asked.method, queue.unwrap_or_default());
             noted.lock().expect("nobody panics with it").push(line);
             (200, json!({}))
         })
@@ -367,24 +384,21 @@ mod tests {
         assert!(written(found, Duration::ZERO).await.is_empty());
     }
 
-    /// Its user may have written another queue on the pod.
+    /// Its user may have written another queue on the pod. A group that does not say that it may be evicted leaves it to its class.
     #[tokio::test(start_paused = true)]
     async fn a_bind_is_on_the_account_of_its_group() {
-        let group = |queue: &str| (200, json!({"spec": {"queue": queue}}));
+        let group = |queue: &str, preemptibility: &str| {
+            (200, json!({"spec": {"queue": queue, "preemptibility": preemptibility}}))
+        };
         let gone = (404, json!({"message": "not found"}));
         for (group, expect) in [
-            (group("q"), &["DELETE r", "POST binding of queue q"][..]),
-            (group(""), &["DELETE r"][..]),
+            (group("q", ""), &["DELETE r", "POST binding of queue q"][..]),
+            (group("q", "preemptible"), &["DELETE r", "POST binding of queue q, preemptible"][..]),
+            (group("q", "non-preemptible"), &["DELETE r", "POST binding of queue q"][..]),
+            (group("", ""), &["DELETE r"][..]),
             (gone, &["DELETE r"][..]),
         ] {
-            let mut request = failed("ns", "r");
-            request["status"] = json!({});
-            let pod = json!({
-                "metadata": {"uid": "u", "annotations": {
-                    "pod-group-name": "g", "kai.scheduler/bound-queue": "another",
-                }},
-                "spec": {"schedulerName": "kai-scheduler"},
-            });
+            let (request, pod) = unfinished();
             let found = move |path: &str| match path.rsplit('/').next() {
                 Some("p") => (200, pod.clone()),
                 Some("g") => group.clone(),
@@ -392,6 +406,52 @@ mod tests {
                 Some(_) | None => page(&[request.clone()], ""),
             };
             assert_eq!(written(found, SETTLED_WITHIN).await, expect);
+        }
+    }
+
+    /// A server that fails, or lets nobody read for a moment, does not say that a pod, its node or its group is gone.
+    #[tokio::test(start_paused = true)]
+    async fn a_bind_of_which_nothing_is_known_is_left_for_the_next_start() {
+        for code in [403, 500] {
+            for unread in ["p", "n1", "g"] {
+                let (request, pod) = unfinished();
+                let found = move |path: &str| match path.rsplit('/').next() {
+                    Some(last) if last == unread => (code, json!({"message": "not now"})),
+                    Some("p") => (200, pod.clone()),
+                    Some("g") => (200, json!({"spec": {"queue": "q"}})),
+                    Some("n1") => (200, json!({})),
+                    Some(_) | None => page(&[request.clone()], ""),
+                };
+                let written = written(found, SETTLED_WITHIN).await;
+                assert_eq!(written, Vec::<String>::new(), "{code} for {unread}");
+            }
+        }
+    }
+
+    /// Somebody may make another request of the name meanwhile.
+    #[tokio::test(start_paused = true)]
+    async fn the_request_that_was_read_is_deleted_and_no_other() {
+        let uids: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let noted = Arc::clone(&uids);
+        let write = answering(move |asked, body| {
+            if asked.method == Method::GET {
+                return page(&[failed("ns", "r")], "");
+            }
+            let uid = body.pointer("/preconditions/uid").cloned().unwrap_or_default();
+            noted.lock().expect("nobody panics with it").push(uid);
+            (200, json!({}))
+        })
+        .await;
+        settle(&write, "", "kai-scheduler").await.expect("the list can be read");
+        assert_eq!(*uids.lock().expect("nobody panics with it"), [json!("r")]);
+    }
+
+    /// Not every cluster had KAI, and not every role lets its requests be read.
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_cannot_be_had_stop_no_start() {
+        for code in [403, 404] {
+            let found = move |_: &str| (code, json!({"message": "no"}));
+            assert!(written(found, SETTLED_WITHIN).await.is_empty(), "{code}");
         }
     }
 }
