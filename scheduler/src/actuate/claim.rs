@@ -385,6 +385,25 @@ mod tests {
         assert!(!awaits_conditions(&json!({ "devices": { "results": [{ "device": "0" }] } })));
     }
 
+    /// Claims may share a device, each with conditions of its own.
+    #[test]
+    fn the_conditions_of_another_share_of_a_device_say_nothing() {
+        let share = |id: &str| json!({ "driver": "d", "pool": "p", "device": "0", "shareID": id });
+        let mut result = share("ours");
+        result["bindingConditions"] = json!(["Attached"]);
+        let mut other = share("other");
+        other["conditions"] = json!([{ "type": "Attached", "status": "True" }]);
+        let mut claim = json!({ "status": {
+            "reservedFor": [{ "resource": "pods", "name": "p", "uid": "u" }],
+            "allocation": { "devices": { "results": [result] } },
+            "devices": [other],
+        } });
+        let consumer = Consumer { name: "p", uid: "u" };
+        assert_eq!(readiness(&claim, consumer), Readiness::Waits);
+        claim["status"]["devices"][0]["shareID"] = json!("ours");
+        assert_eq!(readiness(&claim, consumer), Readiness::Ready);
+    }
+
     #[test]
     fn a_claim_is_protected_reserved_once_and_keeps_its_own_configuration() {
         let mut claim = json!({

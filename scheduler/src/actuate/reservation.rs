@@ -283,5 +283,7 @@ mod tests {
         assert_eq!(resources(Some(given))["limits"], json!({"cpu": "10m", "nvidia.com/gpu": "1"}));
         let given = json!({"requests": {"cpu": "10m"}});
         assert_eq!(resources(Some(given))["limits"], expect["limits"]);
+        let given = json!({"limits": {"cpu": "10m"}});
+        assert_eq!(resources(Some(given))["requests"], expect["requests"]);
     }
 }

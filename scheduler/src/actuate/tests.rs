@@ -432,3 +432,20 @@ async fn a_map_that_was_written_again_is_another_version() {
         assert_eq!(last, Some(format!("DELETE {maps}/map uid=m version=7")));
     }
 }
+
+/// A map of another pod is read by that one, and one that an old KAI began says which key its pod asks for.
+#[tokio::test(start_paused = true)]
+async fn only_a_map_that_was_made_for_the_pod_is_taken_away() {
+    let legacy = json!({"RUNAI-VISIBLE-DEVICES": "GPU-a"});
+    for (uid, data, goes) in
+        [("u", json!({}), true), ("other", json!({}), false), ("u", legacy, false)]
+    {
+        let owner = json!({"kind": "Pod", "name": "p", "uid": uid});
+        let metadata = json!({"uid": "m", "resourceVersion": "7", "ownerReferences": [owner]});
+        let (write, sent) = server(json!({ "metadata": metadata, "data": data }), 200).await;
+        let owner = config_map::Owner { namespace: "ns", name: "p", uid: "u" };
+        owner.remove(&write, "map").await.expect("nothing is refused");
+        let sent = sent.lock().expect("nobody panics with it");
+        assert_eq!(!sent.is_empty(), goes, "{uid}, {data}: {sent:?}");
+    }
+}

@@ -157,3 +157,55 @@ async fn a_gpu_counts_where_all_config_maps_that_name_one_agree() {
         assert_eq!((told.as_deref(), done), (expect, true), "{first:?}, {second:?}");
     }
 }
+
+/// The reservation pod would be taken away under pods that use its GPU.
+#[tokio::test(start_paused = true)]
+async fn a_reservation_stays_where_nobody_says_who_uses_its_gpu() {
+    let metadata = json!({"uid": "r", "namespace": "ns", "name": "r"});
+    let reservation = json!({ "metadata": metadata, "spec": {"nodeName": "n"} });
+    let find = move |path: &str| match path {
+        "/api/v1/pods" => json!("not now"),
+        _ => json!({"items": [reservation]}),
+    };
+    let (write, sent) = server_that_finds(find, 200).await;
+    let place = Place { group: Arc::from("g"), node: Box::from("n") };
+    let template = Arc::new(Template { namespace: Box::from("ns"), ..Template::default() });
+    let unreserve = Unreserve { device: 0, place, has_failed: false, template };
+    let outcome = Task::Share(ShareTask::Unreserve(unreserve)).carry_out(&write).await;
+    let Some(Outcome::Shared(ShareOutcome::Unreserved { ending, .. })) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(ending, Ending::Refused);
+    let sent = sent.lock().expect("nobody panics with it");
+    assert!(sent.is_empty(), "{sent:?}");
+}
+
+/// The map may name another GPU than the first: pods that come later would not be told the one that is shared.
+#[tokio::test(start_paused = true)]
+async fn users_whose_map_cannot_be_read_are_asked_again() {
+    let user = json!({"metadata": {"uid": "u", "namespace": "ml", "name": "p",
+        "annotations": {annotation::SHARED_GPU_CONFIG_MAP: "p"}},
+        "spec": {"schedulerName": "kai-scheduler", "containers": [{"name": "main"}]}});
+    let find = move |path: &str| match path {
+        "/api/v1/pods" => json!({"items": [user]}),
+        _ => json!("not now"),
+    };
+    let (write, _) = server_that_finds(find, 200).await;
+    let template = Template {
+        namespace: Box::from("ns"),
+        scheduler_name: Box::from("kai-scheduler"),
+        ..Template::default()
+    };
+    let ask = Ask {
+        device: 0,
+        place: Place { group: Arc::from("g"), node: Box::from("n") },
+        among: vec![Box::from("GPU-a"), Box::from("GPU-b")],
+        template: Arc::new(template),
+    };
+    let outcome = Task::Share(ShareTask::Ask(ask)).carry_out(&write).await;
+    let is_open = matches!(
+        outcome,
+        Some(Outcome::Shared(ShareOutcome::Asked { told: None, done: false, .. }))
+    );
+    assert!(is_open, "{outcome:?}");
+}
