@@ -268,6 +268,29 @@ async fn what_became_of_a_bind_is_said_of_its_pod() {
     assert_eq!(world.said(), 3, "two events and a condition");
 }
 
+/// Whoever looks for trouble looks for warnings, and whoever looks at a pod at its condition.
+#[tokio::test(start_paused = true)]
+async fn what_is_said_of_a_bind_is_what_became_of_it() {
+    let mut world = World::new();
+    for is_bound in [true, false] {
+        if is_bound {
+            world.bound("a-0");
+        } else {
+            world.not_bound("a-1");
+        }
+        let (mut conditions, mut warnings) = (Vec::new(), Vec::new());
+        for task in world.tasks.try_recv().expect("something is said") {
+            if let Task::Pod(condition) = &task {
+                conditions.push(condition.is_true);
+            } else if let Task::Event(event) = &task {
+                warnings.push(event.is_warning);
+            }
+        }
+        assert_eq!(conditions, [is_bound]);
+        assert_eq!(warnings, [!is_bound, !is_bound]);
+    }
+}
+
 /// A pod with a place and no bind yet, whose group names another queue since.
 fn moved_while_bound() -> (World, u32) {
     let mut world = World::new();
