@@ -445,6 +445,30 @@ mod tests {
         assert!(gpu_labels(&[], &[]).is_empty());
     }
 
+    /// Others tell by it of which pool a pod is; to one that has it nothing is written before its bind.
+    #[test]
+    fn a_pod_gets_the_label_of_its_pool_with_its_bind() {
+        let dispatch = Dispatch {
+            pool: String::from("blue"),
+            pool_label: Some((Box::from("pool"), Box::from("blue"))),
+            component: Arc::from("kai-scheduler"),
+            announces_evictions: false,
+            asks_budgets: false,
+            metrics: Metrics::new("kai"),
+            devices_version: "v1",
+            has_hami_core: false,
+            has_cdi: watch::channel(false).1,
+        };
+        let mut names = Names::new();
+        let (pod, node) = (names.pods.intern("p"), names.nodes.intern("n1"));
+        let labels = |names: &mut Names| {
+            dispatch.bind(Seat { pod, node }, &[], Grant::Regular { count: 0 }, names).labels
+        };
+        assert_eq!(labels(&mut names), [(Box::from("pool"), Some(Box::from("blue")))]);
+        names.pods[pod].has_pool_label = true;
+        assert!(labels(&mut names).is_empty());
+    }
+
     /// They are read back as quantities of resources after a restart.
     #[test]
     fn amounts_of_zones_are_written_as_quantities() {

@@ -339,3 +339,39 @@ fn pool_selector(args: &Args) -> String {
         (key, value) => format!("&labelSelector={key}%3D{value}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flags of the scheduler of a node pool.
+    fn of_pool(key: &str, value: &str) -> Args {
+        Args {
+            nodepool_label_key: String::from(key),
+            partition_label_value: String::from(value),
+            ..Args::default()
+        }
+    }
+
+    /// Of two schedulers that shared one all pods of one pool would wait for ever.
+    #[test]
+    fn each_pool_has_a_lease_of_its_own() {
+        let name = |value| lease_name(&of_pool("kai.scheduler/node-pool", value));
+        assert_eq!(
+            ["", "blue", "red"].map(name),
+            ["kai-scheduler", "kai-scheduler-blue", "kai-scheduler-red"]
+        );
+    }
+
+    #[test]
+    fn the_server_is_asked_for_what_is_of_the_pool() {
+        for (key, value, expect) in [
+            ("", "", ""),
+            ("", "blue", ""),
+            ("example.com/pool", "", "&labelSelector=%21example.com%2Fpool"),
+            ("example.com/pool", "blue", "&labelSelector=example.com%2Fpool%3Dblue"),
+        ] {
+            assert_eq!(pool_selector(&of_pool(key, value)), expect);
+        }
+    }
+}
