@@ -305,12 +305,22 @@ impl VictimSearch<'_> {
         let is_meant = |other: &PodId| {
             terms.iter().all(|term| pod_affinity::matches(state, *other, term, pod))
         };
+        let own = state.pods()[pod].namespace;
+        // All pods of a group are of one namespace.
+        let is_of_meant = |other: PodId| {
+            let namespace = state.pods()[other].namespace;
+            terms.iter().all(|term| state.means(term, own, namespace))
+        };
         let filter = self.filter();
-        let (mut passed, mut looked) = (0, 0);
+        let (mut passed, mut groups, mut looked) = (0, 0, 0);
         let comes_with_it = self.search.pods.iter().any(is_meant);
         let may_come = comes_with_it
             || self.search.victims.groups(state, &filter, &mut passed).any(|group| {
                 let pods = &state.groups()[group].pods;
+                groups += 1;
+                if !pods.iter().next().is_some_and(|first| is_of_meant(*first)) {
+                    return false;
+                }
                 looked += pods.len();
                 pods.iter().any(is_meant)
             });
@@ -325,7 +335,7 @@ impl VictimSearch<'_> {
             })
         };
         let feasible = index.feasible(shape);
-        *compared += passed + state.tally().size();
+        *compared += passed + groups + state.tally().size();
         *compared += u64::from(count(NODE * (looked + self.search.pods.len() + feasible.len())));
         !feasible.iter().any(is_near)
     }

@@ -47,8 +47,9 @@ fn pods_of_other_namespaces_cost_nothing() {
         let gang = format!("gpus: 1, {}", terms(kind, 64));
         let few = compared(&mut company(4, 1, "others"), &gang);
         let many = compared(&mut company(4, 50, "others"), &gang);
-        // That a namespace is none of theirs is found out once, as far as one of its pods moves.
-        assert!(many <= few + 100, "{kind}: {few} beside few pods, {many} beside many");
+        // That a namespace is none of theirs is found out once, as far as one of its pods moves, and once for each group that may be
+        // evicted: there are 196 more.
+        assert!(many <= few + 300, "{kind}: {few} beside few pods, {many} beside many");
         let own = compared(&mut company(4, 50, "default"), &gang);
         assert!(own > 200 * 64, "{kind}: {own}");
     }
