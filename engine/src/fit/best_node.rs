@@ -187,7 +187,10 @@ impl Bounds<'_> {
 
 /// Finds out where the claims of a pod stand; none where neither it nor the cluster has to do with claims or zones.
 pub(crate) fn claims_or_zones(state: &State, pod: PodId) -> Result<Option<PodClaims>, Misfit> {
-    if state.nodes().claims_or_zones == 0 && !state.pods()[pod].has_claims {
+    let facts = &state.pods()[pod];
+    let is_apart = state.nodes().claims_or_zones == 0 && !facts.has_claims;
+    // What devices stand in for is nowhere while no node has any.
+    if is_apart && !filter::asks_for_backed(state, &state.shapes()[facts.shape]) {
         return Ok(None);
     }
     standing::pod_claims(state, pod).map(Some)

@@ -96,6 +96,12 @@ pub(crate) fn is_backed(state: &State, lane: Lane, node: NodeId) -> bool {
     }
 }
 
+/// Tells whether a shape asks for a resource that devices stand in for where no device plugin offers it.
+pub(crate) fn asks_for_backed(state: &State, shape: &ShapeRow) -> bool {
+    let backs = &state.claims().backs;
+    !backs.is_empty() && shape.asked().any(|(lane, _)| backs.contains_key(&lane))
+}
+
 /// More than a thousand GPUs are as far from any as a million, and are multiplied with the number of GPUs.
 const PART_MICRO_MAX: i64 = 1_000_000_000;
 

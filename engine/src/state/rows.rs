@@ -57,7 +57,8 @@ pub(crate) struct Nodes {
     pub(crate) claims_leaving: Column<NodeId, u32>,
     /// Per node: its NUMA zones and what is left of them.
     pub(crate) zones: Column<NodeId, Option<Box<ZoneTable>>>,
-    /// Number of nodes with slices, and of those with zones: where none has, no pod is asked about either.
+    /// Number of nodes with slices, and of those with zones: where none has, a pod is asked about neither, unless it has
+    /// claims or asks for what devices stand in for.
     pub(crate) claims_or_zones: u32,
     /// The most zones that a node has.
     pub(crate) zones_max: usize,
