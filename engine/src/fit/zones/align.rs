@@ -167,7 +167,7 @@ fn draw(
 
 #[cfg(test)]
 mod tests {
-    use super::fit;
+    use super::{SETS_MAX, ZoneSearch, fit};
     use crate::{
         Lane, Resources,
         told::numa::{Alignment, Numa, NumaPolicy, NumaScope},
@@ -203,6 +203,30 @@ mod tests {
             fit(&numa, vec![gpus(2), gpus(2)], &alignment).is_some()
         };
         assert_eq!([2, 3].map(fits), [true, false]);
+    }
+
+    /// Containers that find zones one by one need not find one for all of them.
+    #[test]
+    fn a_pod_is_aligned_as_a_whole_where_that_is_the_scope() {
+        let cores = |count: i64| Resources::from_iter([(Lane::CPU, count)]);
+        let concurrent = vec![cores(3), cores(3)];
+        let alignment = Alignment { pod: cores(6), concurrent, ..Alignment::default() };
+        let fits = |scope: NumaScope| {
+            let zones = vec![cores(4), cores(4)];
+            let numa = Numa { policy: NumaPolicy::SingleNumaNode, scope, zones: zones.clone() };
+            fit(&numa, zones, &alignment).is_some()
+        };
+        assert_eq!([NumaScope::Container, NumaScope::Pod].map(fits), [true, false]);
+    }
+
+    /// A node may report so many zones that no search goes through all sets of them.
+    #[test]
+    fn no_more_sets_of_zones_are_tried_than_may_be() {
+        let left = vec![Resources::from_iter([(Lane::CPU, 1)]); 24];
+        let request = [(Lane::CPU, 13_i64)];
+        let mut search = ZoneSearch { left: &left, request: &request, chosen: Vec::new(), sets: 0 };
+        assert!(!search.covers_with(12, 0));
+        assert_eq!(search.sets, SETS_MAX);
     }
 
     #[test]
