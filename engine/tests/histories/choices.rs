@@ -1,5 +1,7 @@
 //! Places that pods are given where there are several, and places that are not for them.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// Checks what is decided in the first cycle of a world with one queue.
@@ -63,6 +65,28 @@ fn a_nominated_node_of_another_rack_is_passed_over() {
         &format!("{RACKS}groups: {{ gang: {{ queue: q, required: rack, members: {members} }} }}"),
         &["place gang-first gang-second on a"],
     );
+}
+
+/// Where racks are only preferred, a node that a pod's status nominates is none for it outside the zone of its gang.
+#[test]
+fn a_nominated_node_of_another_zone_is_passed_over() {
+    let mut world = world(
+        "topologies: { dc: [zone, rack] }\n\
+         nodes:\n\
+         \x20 a: { gpus: 1, labels: { zone: near, rack: x } }\n\
+         \x20 b: { gpus: 1, labels: { zone: near, rack: y } }\n\
+         \x20 c: { gpus: 1, labels: { zone: far, rack: z } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 gang:\n\
+         \x20   queue: q\n\
+         \x20   required: zone\n\
+         \x20   preferred: rack\n\
+         \x20   members: { first: { gpus: 1 }, second: { gpus: 1, nominated: c } }",
+    );
+    let told = decide(&mut world, 0);
+    let nodes: BTreeSet<&str> = told.iter().filter_map(|line| line.rsplit(' ').next()).collect();
+    assert_eq!(nodes, BTreeSet::from(["a", "b"]), "{told:?}");
 }
 
 /// One level may be the required and the preferred one.
