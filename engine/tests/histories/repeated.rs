@@ -434,6 +434,24 @@ fn a_moved_pod_that_comes_late_has_no_turn_before_others() {
     }
 }
 
+/// Once its delay is over a group is told of what it waits for, and not of the delay any more.
+#[test]
+fn a_delay_that_is_over_is_not_told_any_more() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 1 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 runs: { queue: q, gpus: 1, on: node0 }\n\
+         \x20 waits: { queue: q, gpus: 1, delay: 10m, age: 5m }",
+    );
+    for (millis, is_delayed) in [(0, true), (299_000, true), (300_000, false)] {
+        assert_eq!(decide(&mut world, millis), ["idle"]);
+        let why = world.cluster.verdict(group(&world, "waits")).expect("it waits");
+        assert_eq!(matches!(why, Why::Delayed { .. }), is_delayed, "{millis}: {why:?}");
+        assert!(is_delayed || matches!(why, Why::NoRoom(_)), "{millis}: {why:?}");
+    }
+}
+
 /// A budget counts the pods that run: that one leaves which did not run yet takes nothing of it.
 #[test]
 fn a_pod_that_never_ran_spends_no_budget() {
