@@ -71,8 +71,8 @@ impl Pool {
         for (group, steps) in self.by_group.iter().filter(|(_, steps)| steps.len() > 1) {
             let last = steps.iter().rposition(has).unwrap_or(0);
             let spared = || steps[..last].iter().filter(|at| !has(at)).copied();
-            let own = || steps.iter().filter(|at| has(at));
-            let lost = || known.iter().chain(own()).map(|at| &order[*at]);
+            let own = steps.iter().filter(|at| has(at));
+            let lost = known.iter().chain(own).map(|at| &order[*at]);
             if spared().next().is_some() && !keeps_minimum(state, group, lost) {
                 before.extend(spared());
             }

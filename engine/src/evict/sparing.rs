@@ -118,7 +118,7 @@ impl Sparing {
             return true;
         };
         state.steps.compared += steps.len() as u64;
-        let others = || steps.iter().filter(|other| **other != at).map(|other| &order[*other]);
+        let others = steps.iter().filter(|other| **other != at).map(|other| &order[*other]);
         candidates::keeps_minimum(state, group, others)
     }
 

@@ -64,7 +64,8 @@ struct NodeSearch<'c> {
     pod_claims: Option<&'c PodClaims>,
     /// Over how many NUMA zones it may spread; none where that does not matter.
     span_max: Option<usize>,
-    /// True if room may come to nodes where nothing leaves: devices that several nodes reach.
+    /// True if room may come to nodes where nothing leaves, or what leaves is promised: devices that several nodes reach, and
+    /// claims of pods that were promised their places.
     reaches: bool,
     /// Number of nodes that were looked at.
     looked: u64,
@@ -167,6 +168,8 @@ impl Bounds<'_> {
     fn search<'c>(&'c self, state: &'c State) -> NodeSearch<'c> {
         let shape = state.pods()[self.pod].shape;
         let nodes = state.nodes().index.feasible(shape);
+        let are_promised = self.pod_claims.is_some_and(PodClaims::are_promised);
+        let asks = !state.shapes()[shape].asks.is_empty();
         NodeSearch {
             state,
             pod: self.pod,
@@ -178,7 +181,7 @@ impl Bounds<'_> {
             pod_affinity: self.pod_affinity,
             pod_claims: self.pod_claims,
             span_max: spans(state, shape).then_some(usize::MAX),
-            reaches: !state.claims().reaches.is_empty() && !state.shapes()[shape].asks.is_empty(),
+            reaches: are_promised || (asks && !state.claims().reaches.is_empty()),
             looked: 0,
             looks: state.looks,
         }

@@ -44,6 +44,11 @@ pub(crate) struct PodClaims {
 }
 
 impl PodClaims {
+    /// Tells whether pods that were promised their places have some of its claims: it may come to where they will be.
+    pub(crate) fn are_promised(&self) -> bool {
+        self.claims.iter().any(|(_, state)| matches!(state, ClaimState::Bound { later: true, .. }))
+    }
+
     /// The only node that the pod may go to, as a set; none where there is no such.
     pub(crate) fn only(&self, state: &State, within: &IdSet<Rank>) -> Option<IdSet<Rank>> {
         let rank = state.nodes().index.rank(self.node?);
