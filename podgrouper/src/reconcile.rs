@@ -1,6 +1,5 @@
 //! One pod: find its `PodGroup`, write it, mark the pod (`docs/grouping.md` 3).
 
-use crate::object::POD_GROUP_API_VERSION;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,9 +19,9 @@ use crate::events::Recorder;
 use crate::facts::{Answer, Facts, Read, Stop};
 use crate::group::{Case, group};
 use crate::kinds;
-use crate::mark::mark;
+use crate::mark::{mark, stays_in_another};
 use crate::merge::{Write, merge};
-use crate::object::{Gvk, Object};
+use crate::object::{Gvk, Object, POD_GROUP_API_VERSION};
 use crate::pod::Pod;
 use crate::settings::Settings;
 use crate::store::{Key, Store};
@@ -159,6 +158,9 @@ impl Reconciler {
         }
         let top = self.top(pod, walk.owners.last()).await?;
         let desired = self.desired(key, pod, &top, &walk.owners).await?;
+        if stays_in_another(pod, &desired) {
+            return Ok(());
+        }
         self.log_notes(&desired);
         self.write_group(&desired).await?;
         self.tell_foreign(pod, &desired).await;
@@ -220,14 +222,11 @@ impl Reconciler {
                         self.store.group(&Key::new(namespace, name))
                     }
                     ("scheduling.k8s.io/v1", "PriorityClass") => self.store.class(name),
-                    ("v1", "Pod") => {
-                        let stored = self.store.pod(&Key::new(namespace, name));
-                        match stored {
-                            Some(stored) => Some(Arc::new(stored.to_object())),
-                            None if self.settings.is_kai_v017() => None,
-                            None => return self.read(read_key(read), pod).await,
-                        }
-                    }
+                    ("v1", "Pod") => match self.store.pod(&Key::new(namespace, name)) {
+                        Some(stored) => Some(Arc::new(stored.to_object())),
+                        None if self.settings.is_kai_v017() => None,
+                        None => return self.read(read_key(read), pod).await,
+                    },
                     _ => return self.read(read_key(read), pod).await,
                 };
                 Ok(stored.map_or(Answer::Absent, Answer::Found))

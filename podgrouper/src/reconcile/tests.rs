@@ -124,6 +124,24 @@ async fn a_pod_is_looked_at_again_for_what_it_was_grouped_by_last() {
     assert_eq!(dependents("second"), [Key::new("n", "p")]);
 }
 
+/// Its user may have it name another owner, or an owner may come to be read that could not be.
+#[tokio::test]
+async fn a_pod_with_a_node_has_the_group_of_no_other_owner_written() {
+    let server = Server::new();
+    let metadata = json!({"namespace": "n", "name": "j", "uid": "j", "resourceVersion": "1"});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata});
+    server.has("/apis/batch/v1/namespaces/n/jobs/j", job);
+    let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"});
+    let reconciler = server.reconciler();
+    for (node, writes) in [("x", 0), ("", 2)] {
+        let pod = json!({"metadata": {"namespace": "n", "name": "p", "uid": "p", "ownerReferences": [owner],
+            "annotations": {"pod-group-name": "pg-i-i"}}, "spec": {"nodeName": node}});
+        let (pod, _) = reconciler.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+        reconciler.reconcile(&Key::of(&pod)).await.expect("its owner is there");
+        assert_eq!(server.written().len(), writes, "{node:?}: {:?}", server.written());
+    }
+}
+
 /// Objects of some kinds hold anything, nested as deep as the API takes. That one cannot be read is the fault of its own pods,
 /// which are told, and not the server's.
 #[tokio::test]
