@@ -3,7 +3,7 @@
 use crate::object::POD_GROUP_API_VERSION;
 use serde_json::{Map, Value, json};
 
-use crate::desired::{Desired, Min, Subgroup, Topology};
+use crate::desired::{Desired, Min, Preemptibility, Subgroup, Topology};
 use crate::object::{Object, OwnerRef};
 use crate::settings::Settings;
 use kai_api::duration::GoDuration;
@@ -71,10 +71,7 @@ fn spec(desired: &Desired) -> Map<String, Value> {
     let fields = [
         ("queue", json!(desired.queue)),
         ("priorityClassName", json!(desired.priority_class)),
-        (
-            "preemptibility",
-            json!(desired.preemptibility.map(super::desired::Preemptibility::as_str)),
-        ),
+        ("preemptibility", json!(desired.preemptibility.map(Preemptibility::as_str))),
         ("preemptionDelay", duration(desired.preemption_delay)),
         ("stalenessGracePeriod", duration(desired.staleness_grace)),
         ("topologyConstraint", topology(&desired.topology)),
@@ -114,7 +111,7 @@ fn subgroup(subgroup: &Subgroup) -> Value {
 
 fn update(desired: &Desired, stored: &Object, settings: &Settings) -> Write {
     let mut patch = Map::new();
-    let spec = spec_patch(desired, &stored.value()["spec"]);
+    let spec = spec_patch(desired, stored);
     if !spec.is_empty() {
         patch.insert("spec".to_owned(), Value::Object(spec));
     }
@@ -156,13 +153,19 @@ fn has_flags(stored: &Object) -> bool {
     owners.is_some_and(|owners| owners.iter().any(is_set))
 }
 
-fn spec_patch(desired: &Desired, stored: &Value) -> Map<String, Value> {
+fn spec_patch(desired: &Desired, stored: &Object) -> Map<String, Value> {
     let mut wanted = spec(desired);
     // The queue is the group's own once it exists, also an empty one.
     wanted.remove("queue");
     if desired.topology.name.is_empty() {
         wanted.remove("topologyConstraint");
     }
+    // What pods were given as others may take it back is not promised to them later.
+    let is_promise = desired.preemptibility == Some(Preemptibility::NonPreemptible);
+    if is_promise && holds_places(stored) {
+        wanted.remove("preemptibility");
+    }
+    let stored = &stored.value()["spec"];
     let mut patch = Map::new();
     for (key, value) in wanted {
         if !same(&key, &stored[&key], &value) {
@@ -172,6 +175,12 @@ fn spec_patch(desired: &Desired, stored: &Value) -> Map<String, Value> {
         }
     }
     patch
+}
+
+/// Tells whether pods of a group hold places, as its status says.
+fn holds_places(stored: &Object) -> bool {
+    let allocated = &stored.value()["status"]["resourcesStatus"]["allocated"];
+    allocated.as_object().is_some_and(|amounts| !amounts.is_empty())
 }
 
 /// A merge patch that leaves nothing of the stored table behind.
@@ -221,7 +230,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Write, merge};
-    use crate::desired::{Desired, Subgroup, Topology};
+    use crate::desired::{Desired, Preemptibility, Subgroup, Topology};
     use crate::object::{Object, OwnerRef};
     use crate::settings::Settings;
 
@@ -280,6 +289,27 @@ mod tests {
             merge(&wanted, Some(&stored()), &Settings::default()),
             Write::Patch(json!({"metadata": guards, "spec": spec}))
         );
+    }
+
+    /// The policy `kai-podgroups` refuses it to whoever may edit the workload.
+    #[test]
+    fn a_group_that_holds_places_is_not_promised_to_keep_them() {
+        const KEPT: Preemptibility = Preemptibility::NonPreemptible;
+        for (allocated, word, is_written) in [
+            (json!({"cpu": "2"}), KEPT, false),
+            (json!({"cpu": "2"}), Preemptibility::Preemptible, true),
+            (json!({}), KEPT, true),
+        ] {
+            let mut value = stored().value().clone();
+            value["status"] = json!({"resourcesStatus": {"allocated": allocated}});
+            let wanted = Desired { preemptibility: Some(word), ..wanted() };
+            let write = merge(&wanted, Some(&Object::new(value)), &Settings::default());
+            let guards = json!({"uid": "u", "resourceVersion": "7"});
+            let spec = json!({"preemptibility": word.as_str()});
+            let patch = Write::Patch(json!({"metadata": guards, "spec": spec}));
+            let want = if is_written { patch } else { Write::Nothing };
+            assert_eq!(write, want, "{allocated} {word:?}");
+        }
     }
 
     #[test]
