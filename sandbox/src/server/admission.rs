@@ -8,6 +8,7 @@
 //! Webhooks are called without the lock of the store. What the object was then may have changed: the write is made again
 //! from what is there, as kube-apiserver does, or refused where the client named a resourceVersion.
 
+mod authorizer;
 mod call;
 mod expression;
 mod hook;
@@ -26,6 +27,7 @@ pub use self::call::Webhooks;
 use self::hook::Hook;
 use self::policy::{Binding, Policy};
 use super::convert;
+use super::grants::{Grants, Rights};
 use super::object;
 use super::params::{FieldValidation, Params};
 use super::refusal::ApiResult;
@@ -162,6 +164,8 @@ struct Question<'a> {
     version: &'a str,
     /// The Namespace of the request.
     namespace: &'a Value,
+    /// Rights of the user, where somebody asks about them.
+    rights: Option<&'a Rights>,
 }
 
 /// All webhooks and policies, as the stored objects describe them.
@@ -213,6 +217,7 @@ impl Registry {
     pub(crate) fn asked(
         &self,
         store: &Store,
+        grants: &Grants,
         attributes: &Attributes<'_>,
         new: &Value,
     ) -> Option<Asked> {
@@ -242,11 +247,15 @@ impl Registry {
             policies
                 .extend(own.map(|one| (Arc::clone(policy), Arc::clone(one), version.to_owned())));
         }
+        let (mutating, validating) = (hooks(&self.mutating), hooks(&self.validating));
+        let asks_rights = mutating.iter().chain(&validating).any(|one| one.hook.asks_rights)
+            || policies.iter().any(|(policy, ..)| policy.asks_rights);
         let asked = Asked {
-            mutating: hooks(&self.mutating),
-            validating: hooks(&self.validating),
+            mutating,
+            validating,
             policies,
             namespace: namespace.map(|(_, namespace)| namespace).unwrap_or_default(),
+            rights: asks_rights.then(|| grants.rights(store, attributes.user, "")),
         };
         let is_nobody =
             asked.mutating.is_empty() && asked.validating.is_empty() && asked.policies.is_empty();
@@ -268,6 +277,8 @@ pub(crate) struct Asked {
     validating: Vec<AskedHook>,
     policies: Vec<(Arc<Policy>, Arc<Binding>, String)>,
     namespace: Value,
+    /// Rights of the user in the cluster, where somebody asks about them.
+    rights: Option<Rights>,
 }
 
 /// Changes that the server itself makes to an object after a webhook changed it.
@@ -319,8 +330,7 @@ impl Asked {
     ) -> ApiResult<Vec<String>> {
         let mut seen = shown(attributes, object, version).into_owned();
         let seen_old = shown(attributes, old, version);
-        let question =
-            Question { object: &seen, old: &seen_old, version, namespace: &self.namespace };
+        let question = self.question(&seen, &seen_old, version);
         let Some(answer) = hook.ask(attributes, &question).await? else { return Ok(Vec::new()) };
         let Some(patch) = answer.patch.filter(|patch| !patch.0.is_empty()) else {
             return Ok(answer.warnings);
@@ -351,14 +361,18 @@ impl Asked {
         let all = self.validating.iter().map(|AskedHook { hook, version }| async move {
             let (object, old) =
                 (shown(attributes, object, version), shown(attributes, old, version));
-            let question =
-                Question { object: &object, old: &old, version, namespace: &self.namespace };
+            let question = self.question(&object, &old, version);
             hook.ask(attributes, &question).await
         });
         for answer in futures::future::join_all(all).await {
             warnings.extend(answer?.into_iter().flat_map(|answer| answer.warnings));
         }
         Ok(warnings)
+    }
+
+    fn question<'a>(&'a self, object: &'a Value, old: &'a Value, version: &'a str) -> Question<'a> {
+        let (namespace, rights) = (&self.namespace, self.rights.as_ref());
+        Question { object, old, version, namespace, rights }
     }
 
     fn ask_policies(
@@ -371,8 +385,7 @@ impl Asked {
         for (policy, binding, version) in &self.policies {
             let (object, old) =
                 (shown(attributes, object, version), shown(attributes, old, version));
-            let question =
-                Question { object: &object, old: &old, version, namespace: &self.namespace };
+            let question = self.question(&object, &old, version);
             warnings.extend(policy::apply(policy, binding, attributes, &question, &mut seen)?);
         }
         Ok(warnings)

@@ -1,16 +1,16 @@
-//! Rules of RBAC that hold for users, kept until one of them changes.
+//! Rules of RBAC that hold for users, by Roles, `ClusterRoles` and their bindings; kept until one of them changes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::object;
-use super::store::TableId;
+use super::object::{self, Object};
+use super::store::{Key, Store, TableId};
 use super::user::User;
 
 /// The API group of roles and their bindings.
-pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
+const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// Wish of somebody, in the words of RBAC.
 #[derive(Debug, Clone, Copy)]
@@ -47,28 +47,18 @@ impl Grants {
         }
     }
 
-    /// Tells whether a rule allows it; those of the user in the namespace are found where they are not known.
-    pub(crate) fn allow<'v>(
-        &self,
-        user: &User,
-        attributes: &Attributes<'_>,
-        find: impl FnOnce() -> Vec<&'v Value>,
-    ) -> bool {
-        let rules = self.of(user, attributes.namespace, find);
-        rules.iter().any(|rule| rule.covers(attributes))
+    /// Finds the rights of a user in a namespace; where it is empty, those that hold in all of them.
+    pub(crate) fn rights(&self, store: &Store, user: &User, namespace: &str) -> Rights {
+        Rights((!user.is_master()).then(|| self.of(store, user, namespace)))
     }
 
-    fn of<'v>(
-        &self,
-        user: &User,
-        namespace: &str,
-        find: impl FnOnce() -> Vec<&'v Value>,
-    ) -> Arc<[Rule]> {
+    fn of(&self, store: &Store, user: &User, namespace: &str) -> Arc<[Rule]> {
         let mut users = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = users.get(user).and_then(|namespaces| namespaces.get(namespace)) {
             return Arc::clone(found);
         }
-        let found: Arc<[Rule]> = find().into_iter().map(Rule::read).collect();
+        let found: Arc<[Rule]> =
+            rules(store, user, namespace).into_iter().map(Rule::read).collect();
         if users.len() >= KEPT_MAX {
             users.clear();
         }
@@ -78,6 +68,18 @@ impl Grants {
         }
         of_user.insert(namespace.to_owned(), Arc::clone(&found));
         found
+    }
+}
+
+/// Rights of a user in a namespace, as they were when they were asked for; none: RBAC does not bind the user.
+#[derive(Debug, Clone)]
+pub(crate) struct Rights(Option<Arc<[Rule]>>);
+
+impl Rights {
+    /// Tells whether a rule allows it.
+    pub(crate) fn allow(&self, attributes: &Attributes<'_>) -> bool {
+        let Some(rules) = &self.0 else { return true };
+        rules.iter().any(|rule| rule.covers(attributes))
     }
 }
 
@@ -127,4 +129,52 @@ impl Rule {
             && self.resources.iter().any(covers)
             && (self.names.is_empty() || self.names.iter().any(|name| name == attributes.name))
     }
+}
+
+/// The rules that hold for a user in a namespace (cluster-wide ones only when empty).
+pub(crate) fn rules<'a>(store: &'a Store, user: &User, namespace: &str) -> Vec<&'a Value> {
+    let mut rules = Vec::new();
+    let mut collect = |bindings: &str, of: &str| {
+        let table = store.table(&TableId::new(GROUP, bindings));
+        for binding in table.into_iter().flat_map(|table| table.in_namespace(of)) {
+            if binds(binding, user)
+                && let Some(role) = role(store, binding)
+            {
+                rules.extend(object::array(&role.value, "/rules"));
+            }
+        }
+    };
+    collect("clusterrolebindings", "");
+    if !namespace.is_empty() {
+        collect("rolebindings", namespace);
+    }
+    rules
+}
+
+fn role<'a>(store: &'a Store, binding: &Object) -> Option<&'a Arc<Object>> {
+    let name = object::text(&binding.value, "/roleRef/name");
+    match object::text(&binding.value, "/roleRef/kind") {
+        "ClusterRole" => store.get(&TableId::new(GROUP, "clusterroles"), &Key::new("", name)),
+        "Role" => {
+            let key = Key::new(object::namespace(&binding.value), name);
+            store.get(&TableId::new(GROUP, "roles"), &key)
+        }
+        _ => None,
+    }
+}
+
+fn binds(binding: &Object, user: &User) -> bool {
+    object::array(&binding.value, "/subjects").iter().any(|subject| {
+        let name = object::text(subject, "/name");
+        match object::text(subject, "/kind") {
+            "User" => user.name == name,
+            "Group" => user.groups.iter().any(|group| group == name),
+            "ServiceAccount" => {
+                let namespace = object::text(subject, "/namespace");
+                let account = user.name.strip_prefix("system:serviceaccount:");
+                account.and_then(|account| account.split_once(':')) == Some((namespace, name))
+            }
+            _ => false,
+        }
+    })
 }

@@ -10,7 +10,7 @@ pub const LIMITS: &[&str] = &[
     "unknown query parameters answer 400; kube-apiserver ignores them",
     "webhooks are called by clientConfig.url; one that names a Service fails, by name, as its failurePolicy says",
     "no webhook or policy is asked about reviews, tokens and logs, nor about what the server's own controllers delete",
-    "policies have no parameters and no authorizer (such ones are refused), no status, and an Audit goes nowhere",
+    "policies have no parameters, and the authorizer asks for rights in the whole cluster alone (others are refused); no status, and an Audit goes nowhere",
     "MutatingAdmissionPolicy is not served; conversion webhooks are not implemented (such a CRD is refused)",
     "no aggregation layer, priority and fairness, audit log, encryption, or storage on disk: all is gone when it stops",
     "ResourceQuota and LimitRange objects are stored and not enforced",

@@ -25,6 +25,6 @@ pub(crate) struct State {
 impl State {
     /// Finds who is asked about a request, as far as rules and namespaces say; `None`: nobody.
     pub(crate) fn asked(&self, attributes: &Attributes<'_>, new: &Value) -> Option<Asked> {
-        self.admission.asked(&self.store, attributes, new)
+        self.admission.asked(&self.store, &self.grants, attributes, new)
     }
 }

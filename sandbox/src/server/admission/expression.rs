@@ -9,6 +9,7 @@ use kube_cel::cel::objects::Key;
 use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
 use serde_json::Value;
 
+use super::authorizer;
 use super::review;
 use super::{Attributes, Question};
 use crate::server::object;
@@ -18,6 +19,8 @@ use crate::server::object;
 pub(super) struct Expression {
     /// As it was written, without spaces around.
     pub(super) text: String,
+    /// True if it asks what the user of the request may do.
+    pub(super) asks_rights: bool,
     program: Program,
 }
 
@@ -29,14 +32,12 @@ impl Expression {
     pub(super) fn compile(text: &str) -> Result<Self, String> {
         let program =
             Program::compile(text).map_err(|error| format!("compilation failed: {error}"))?;
-        for missing in ["authorizer", "params"] {
-            if program.references().has_variable(missing) {
-                return Err(format!(
-                    "the variable {missing} is not implemented by the kai sandbox API server"
-                ));
-            }
+        if program.references().has_variable("params") {
+            let why = "the variable params is not implemented by the kai sandbox API server";
+            return Err(why.to_owned());
         }
-        Ok(Self { text: text.trim().to_owned(), program })
+        let asks_rights = authorizer::is_asked(&program, text)?;
+        Ok(Self { text: text.trim().to_owned(), asks_rights, program })
     }
 
     /// The value of the expression.
@@ -86,6 +87,11 @@ impl Named {
             })
             .collect()
     }
+
+    /// Tells whether one of them asks what the user of the request may do.
+    pub(super) fn ask_rights(list: &[Self]) -> bool {
+        list.iter().any(|one| one.expression.asks_rights)
+    }
 }
 
 /// Tells whether all match conditions hold: one that does not ends it, whatever others say.
@@ -122,6 +128,9 @@ pub(super) fn context(asked: &Attributes<'_>, question: &Question<'_>) -> Contex
     context.add_variable_from_value("oldObject", cel(question.old));
     context.add_variable_from_value("request", cel(&request));
     context.add_variable_from_value("namespaceObject", cel(question.namespace));
+    if let Some(rights) = question.rights {
+        authorizer::add(&mut context, rights.clone());
+    }
     context
 }
 

@@ -15,6 +15,8 @@ use crate::server::refusal::{ApiResult, Refusal};
 pub(super) struct Hook {
     name: String,
     pub(super) scope: Scope,
+    /// True if its conditions ask what the user of a request may do.
+    pub(super) asks_rights: bool,
     conditions: Vec<Named>,
     /// True if a request passes when the webhook cannot be asked.
     fails_open: bool,
@@ -35,10 +37,12 @@ impl Hook {
             _ => None,
         };
         let effects = object::text(value, "/sideEffects");
+        let conditions = Named::list(value, "/matchConditions");
         Self {
             name: object::text(value, "/name").to_owned(),
             scope: Scope::of_webhook(value),
-            conditions: Named::list(value, "/matchConditions"),
+            asks_rights: Named::ask_rights(&conditions),
+            conditions,
             fails_open: object::text(value, "/failurePolicy") == "Ignore",
             is_reinvoked: object::text(value, "/reinvocationPolicy") == "IfNeeded",
             has_side_effects: !matches!(effects, "None" | "NoneOnDryRun"),

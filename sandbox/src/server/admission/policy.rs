@@ -14,6 +14,8 @@ use crate::server::refusal::{ApiResult, Refusal};
 pub(super) struct Policy {
     pub(super) name: String,
     pub(super) scope: Scope,
+    /// True if it asks what the user of a request may do.
+    pub(super) asks_rights: bool,
     conditions: Vec<Named>,
     variables: Vec<Named>,
     validations: Vec<Validation>,
@@ -27,6 +29,13 @@ struct Validation {
     message: String,
     message_expression: Option<Expression>,
     reason: String,
+}
+
+impl Validation {
+    fn asks_rights(&self) -> bool {
+        let message = self.message_expression.as_ref();
+        self.expression.asks_rights || message.is_some_and(|message| message.asks_rights)
+    }
 }
 
 /// A binding, which says where a policy holds, and how.
@@ -58,12 +67,18 @@ impl Policy {
                 reason: object::text(one, "/reason").to_owned(),
             })
         });
+        let validations: Vec<Validation> = validations.collect();
+        let conditions = Named::list(spec, "/matchConditions");
+        let variables = Named::list(spec, "/variables");
         Self {
             name: object::name(value).to_owned(),
             scope: Scope::of_policy(spec.get("matchConstraints").unwrap_or(&Value::Null)),
-            conditions: Named::list(spec, "/matchConditions"),
-            variables: Named::list(spec, "/variables"),
-            validations: validations.collect(),
+            asks_rights: Named::ask_rights(&conditions)
+                || Named::ask_rights(&variables)
+                || validations.iter().any(Validation::asks_rights),
+            conditions,
+            variables,
+            validations,
             fails_open: object::text(spec, "/failurePolicy") == "Ignore",
         }
     }

@@ -6,7 +6,7 @@ use super::rbac;
 use crate::server::accept;
 use crate::server::api::Api;
 use crate::server::decode::text_to_value;
-use crate::server::grants::Attributes;
+use crate::server::grants::{self, Attributes};
 use crate::server::object;
 use crate::server::refusal::{ApiResult, Refusal};
 use crate::server::reply::{self, Reply};
@@ -72,7 +72,7 @@ fn rules(api: &Api, user: &User, namespace: &str) -> Value {
     let all = json!({ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] });
     let state = api.read();
     let resource_rules =
-        if user.is_master() { vec![&all] } else { rbac::rules(&state, user, namespace) };
+        if user.is_master() { vec![&all] } else { grants::rules(&state.store, user, namespace) };
     json!({
         "resourceRules": resource_rules,
         "nonResourceRules": [{ "verbs": ["get"], "nonResourceURLs": ["*"] }],
