@@ -173,6 +173,7 @@ fn known(kind: &str) -> Result<(GroupVersionKind, bool)> {
         }
         "Deployment" => ("apps", "v1", true),
         "RoleBinding" => ("rbac.authorization.k8s.io", "v1", true),
+        "ClusterRole" | "ClusterRoleBinding" => ("rbac.authorization.k8s.io", "v1", false),
         "RuntimeClass" => ("node.k8s.io", "v1", false),
         "Topology" => ("kai.scheduler", "v1alpha1", false),
         "DailyRecord" => ("kai.scheduler", "v1alpha1", true),
