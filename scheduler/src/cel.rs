@@ -13,6 +13,7 @@
 mod cost;
 pub mod desk;
 mod device;
+pub mod evaluation;
 mod extent;
 pub mod lane;
 mod meter;

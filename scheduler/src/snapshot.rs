@@ -23,7 +23,7 @@ mod strip;
 mod walk;
 mod write;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use kai_engine::{Cluster, Plan, Timestamp};
 
@@ -37,11 +37,16 @@ use container::Container;
 use load::{Load, State};
 use walk::{Threads, walk};
 
-use crate::{Args, ingest::Ingest, settings::Settings, sharing::Sharing};
+use crate::{
+    Args, cel::evaluation::Evaluation, ingest::Ingest, settings::Settings, sharing::Sharing,
+};
 
 /// Passes over a file at most. Each that finds something new to read again makes one more; four have been enough for
 /// every file, and the bound keeps a hostile one from going round.
 const PASSES_MAX: u32 = 16;
+
+/// Says what is taken for granted where selectors have no answer.
+const UNDECIDED: &str = "selectors of devices: all of them together take too long to evaluate, and some were not decided; pods with their claims are taken to wait";
 
 /// A cluster as a snapshot has it.
 #[derive(Debug)]
@@ -60,13 +65,16 @@ pub struct Snapshot {
     pub taken: Timestamp,
     /// Tells whether the file says when it was taken.
     pub is_dated: bool,
-    /// Holds what whoever wrote it could not read, a sentence each; KAI does not say.
+    /// Holds what whoever wrote it could not read, a sentence each; KAI does not say. That selectors of devices were not
+    /// decided is one of them.
     pub left_out: Vec<String>,
     /// The version of the API server, where the file says it.
     pub server_version: Option<String>,
     /// For how long work may run at most, in seconds, by namespace and name of its `PodGroup` with a slash between.
     pub run_times: BTreeMap<String, i64>,
     sharing: Sharing,
+    /// Says how long selectors of devices may take to evaluate, where that is bounded.
+    patience: Option<Duration>,
 }
 
 impl Snapshot {
@@ -80,15 +88,27 @@ impl Snapshot {
     /// # Errors
     /// The file is no snapshot, or broken: where, and what is wrong there.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        read(path, Threads::Two).map_err(|problem| Error { path: path.to_path_buf(), problem })
+        read(path, Threads::Two, None)
+            .map_err(|problem| Error { path: path.to_path_buf(), problem })
     }
 
-    /// Does the same in this thread alone, where its work is counted.
+    /// Does the same for somebody who waits: evaluating selectors of devices takes no longer than this. What is decided by
+    /// then depends on the machine.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read`].
+    pub fn read_within(path: &Path, patience: Duration) -> Result<Self, Error> {
+        read(path, Threads::Two, Some(patience))
+            .map_err(|problem| Error { path: path.to_path_buf(), problem })
+    }
+
+    /// Does the same as [`Snapshot::read`] in this thread alone, where its work is counted.
     ///
     /// # Errors
     /// As [`Snapshot::read`].
     pub fn read_in_one_thread(path: &Path) -> Result<Self, Error> {
-        read(path, Threads::One).map_err(|problem| Error { path: path.to_path_buf(), problem })
+        read(path, Threads::One, None)
+            .map_err(|problem| Error { path: path.to_path_buf(), problem })
     }
 
     /// Takes a scenario's world over; further objects may be applied to it.
@@ -106,19 +126,30 @@ impl Snapshot {
         kai_engine::plan(&mut self.cluster, &self.settings.config, self.taken)
     }
 
-    /// Tells the engine of objects that were applied to [`Snapshot::ingest`] since.
+    /// Tells the engine of objects that were applied to [`Snapshot::ingest`] since. Where their selectors are not decided,
+    /// [`Snapshot::left_out`] says so from then on.
     ///
     /// # Errors
     /// Selectors of devices cannot be evaluated: no thread can be started.
     pub fn tell(&mut self) -> std::io::Result<()> {
         let Self { ingest, sharing, cluster, taken, .. } = self;
-        load::tell(ingest, sharing, cluster, *taken)
+        let mut evaluation = load::evaluation(self.patience);
+        load::tell(ingest, sharing, cluster, *taken, &mut evaluation)?;
+        note(&evaluation, &mut self.left_out);
+        Ok(())
     }
 }
 
-fn read(path: &Path, threads: Threads) -> Result<Snapshot, Problem> {
+/// Says once that selectors have no answer, where that is so.
+fn note(evaluation: &Evaluation, left_out: &mut Vec<String>) {
+    if evaluation.is_open() && !left_out.iter().any(|what| what == UNDECIDED) {
+        left_out.push(String::from(UNDECIDED));
+    }
+}
+
+fn read(path: &Path, threads: Threads, patience: Option<Duration>) -> Result<Snapshot, Problem> {
     let mut container = Container::open(path)?;
-    let mut load = Load::default();
+    let mut load = Load { patience, ..Load::default() };
     walk(container.json()?, &mut load, threads)?;
     if load.wants_objects_alone() {
         walk(container.json()?, &mut load, threads)?;
@@ -147,11 +178,12 @@ fn done(
     told: Option<Timestamp>,
     taken: Option<Timestamp>,
 ) -> Result<Snapshot, Problem> {
-    let Load { args, left_out, server_version, run_times, state, .. } = load;
-    let Some(State { settings, ingest, cluster, sharing, counts, .. }) = state else {
+    let Load { args, mut left_out, server_version, run_times, state, patience, .. } = load;
+    let Some(State { settings, ingest, cluster, sharing, counts, evaluation, .. }) = state else {
         let place = String::from("snapshot.json");
         return Err(Problem::Place { place, what: String::from("it has no objects") });
     };
+    note(&evaluation, &mut left_out);
     Ok(Snapshot {
         args: args.unwrap_or_default(),
         settings,
@@ -164,5 +196,6 @@ fn done(
         server_version,
         run_times,
         sharing,
+        patience,
     })
 }

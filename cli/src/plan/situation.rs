@@ -192,11 +192,15 @@ impl Situation {
         Ok(())
     }
 
+    /// Tells the engine of what was added or taken out; what is not decided of it is an assumption from then on.
     fn tell(&mut self) -> Result<(), Error> {
+        let known = self.snapshot.left_out.len();
         self.snapshot.tell().map_err(|error| {
             let what = format!("the selectors of devices cannot be evaluated: {error}");
-            Problem::new(number::OTHER, Exit::Failure, what).into()
-        })
+            Problem::new(number::OTHER, Exit::Failure, what)
+        })?;
+        self.assumptions.extend(self.snapshot.left_out.iter().skip(known).cloned());
+        Ok(())
     }
 
     /// Takes out what was added.

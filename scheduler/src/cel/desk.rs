@@ -79,7 +79,7 @@ impl Desk {
 }
 
 /// Answers of a turn in the slow lane: what costs more than it may even there is refused.
-fn refused(mut turn: Turn) -> Vec<Answer> {
+pub(super) fn refused(mut turn: Turn) -> Vec<Answer> {
     turn.answers.extend(turn.costly.into_iter().map(|one| one.answer(Verdict::Costly)));
     turn.answers
 }

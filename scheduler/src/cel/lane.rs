@@ -33,6 +33,8 @@ pub struct Turn {
     pub answers: Vec<Answer>,
     /// Questions that would cost more than they may in this lane.
     pub costly: Vec<Question>,
+    /// Says what all of them cost to evaluate.
+    pub cost: u64,
 }
 
 impl Lane {
@@ -54,6 +56,11 @@ impl Lane {
         }
     }
 
+    /// Tells whether nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     /// One turn of the namespace that waits the longest; none, and nothing is asked.
     ///
     /// # Cost
@@ -61,11 +68,10 @@ impl Lane {
     pub fn turn(&mut self) -> Option<Turn> {
         let (namespace, mut job) = self.jobs.pop()?;
         let mut turn = Turn::default();
-        let mut spent = 0;
-        while spent < self.cost_max {
+        while turn.cost < self.cost_max {
             let Some(device) = job.devices.pop() else { return Some(turn) };
             let (verdict, cost) = job.judge(&device, self.cost_max);
-            spent += cost;
+            turn.cost += cost;
             let expression = Arc::clone(&job.expression);
             let question = Question { namespace: Arc::clone(&namespace), expression, device };
             if verdict != Verdict::Costly {

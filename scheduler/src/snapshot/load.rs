@@ -5,9 +5,9 @@ use std::{
     collections::{BTreeMap, HashMap},
     io,
     sync::LazyLock,
+    time::Duration,
 };
 
-use futures::executor::block_on;
 use kai_api::names::annotation;
 use kai_engine::{Cluster, Delta, Timestamp};
 use memchr::memmem::Finder;
@@ -25,7 +25,7 @@ use crate::{
     Args,
     actuate::Bind,
     bind_requests::{Begun, Candidate, Request, begun, objection},
-    cel::desk::Desk,
+    cel::evaluation::{COST_ALL, Evaluation},
     ingest::{GroupObject, Ingest, Kind, Rules, WirePod},
     run,
     server::wire::Pairs,
@@ -55,6 +55,8 @@ pub(super) struct Load {
     /// None before the objects.
     pub(super) state: Option<State>,
     stage: Stage,
+    /// Says how long selectors may take to evaluate, where that is bounded.
+    pub(super) patience: Option<Duration>,
 }
 
 /// Says what a pass is for.
@@ -77,6 +79,8 @@ pub(super) struct State {
     pub(super) cluster: Cluster,
     pub(super) sharing: Sharing,
     pub(super) counts: BTreeMap<&'static str, usize>,
+    /// Selectors of all passes.
+    pub(super) evaluation: Evaluation,
     objects: usize,
     args: Args,
     /// Binds that KAI began, by namespace and name of their pods.
@@ -101,7 +105,7 @@ impl Load {
             let args = self.args.clone().unwrap_or_default();
             let json = self.config.as_deref().unwrap_or(b"{}");
             let settings = configuration::read(json, &config::engine(&args))?;
-            self.state = Some(State::new(args, settings));
+            self.state = Some(State::new(args, settings, self.patience));
         }
         Ok(())
     }
@@ -217,7 +221,7 @@ impl Pass for Load {
 }
 
 impl State {
-    fn new(args: Args, settings: Settings) -> Self {
+    fn new(args: Args, settings: Settings, patience: Option<Duration>) -> Self {
         let mut ingest = Ingest::new(Rules::new(&args));
         ingest.align(settings.aligning.clone());
         ingest.context.resync.clear();
@@ -230,6 +234,7 @@ impl State {
             ingest,
             cluster: Cluster::default(),
             counts: BTreeMap::new(),
+            evaluation: evaluation(patience),
             objects: 0,
             args,
             binds: HashMap::new(),
@@ -348,7 +353,8 @@ impl State {
 
     /// Tells the engine what was taken in.
     pub(super) fn tell(&mut self, now: Timestamp) -> io::Result<()> {
-        tell(&mut self.ingest, &mut self.sharing, &mut self.cluster, now)
+        let Self { ingest, sharing, cluster, evaluation, .. } = self;
+        tell(ingest, sharing, cluster, now, evaluation)
     }
 
     /// Tells whether claims are served; that follows from the objects, where the file does not say it.
@@ -359,35 +365,29 @@ impl State {
     }
 }
 
-/// Tells the engine what was taken in. Selectors of devices are asked on the threads that do so for the live scheduler,
-/// with the same bounds; here they are waited for.
+/// An evaluation of selectors with the bound on work that every snapshot has, and one of time where somebody waits.
+pub(super) fn evaluation(patience: Option<Duration>) -> Evaluation {
+    Evaluation::new(COST_ALL, patience.unwrap_or(Duration::MAX))
+}
+
+/// Tells the engine what was taken in, and what became of the selectors of devices that are asked about. Those that are
+/// open where the evaluation is over are not decided: their claims wait.
 pub(super) fn tell(
     ingest: &mut Ingest,
     sharing: &mut Sharing,
     cluster: &mut Cluster,
     now: Timestamp,
+    evaluation: &mut Evaluation,
 ) -> io::Result<()> {
-    let mut desk = None;
     loop {
         run::tell(ingest, sharing, cluster, now);
         ingest.context.touched.clear();
         ingest.context.gone_groups.clear();
-        let questions = std::mem::take(&mut ingest.context.questions);
-        if questions.is_empty() {
+        evaluation.ask(std::mem::take(&mut ingest.context.questions));
+        if evaluation.is_over() {
             return Ok(());
         }
-        let mut open = questions.len();
-        let desk = match &mut desk {
-            Some(desk) => desk,
-            slot @ None => slot.insert(Desk::open()?),
-        };
-        desk.ask(questions);
-        while open > 0 {
-            let ended = || io::Error::other("a selector of devices ended its evaluation");
-            let answers = block_on(desk.next()).ok_or_else(ended)?;
-            open = open.saturating_sub(answers.len());
-            ingest.answered(answers);
-        }
+        ingest.answered(evaluation.round()?);
     }
 }
 

@@ -54,6 +54,7 @@ pub(super) fn of_world(world: World) -> serde_json::Result<Snapshot> {
         left_out: Vec::new(),
         server_version: None,
         run_times: BTreeMap::new(),
+        patience: None,
     };
     // Nothing that was named is told again: the world's engine knows it all.
     snapshot.ingest.context.deltas.retain(|delta| matches!(delta, Delta::Spelling(..)));

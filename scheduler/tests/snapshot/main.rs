@@ -10,6 +10,7 @@ use std::{
     fs,
     io::Write as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use flate2::{Compression, write::DeflateEncoder};
@@ -195,6 +196,26 @@ fn every_file_is_read_as_it_says() {
     }
     assert!(count > 20, "the cases are missing");
     assert!(failures.is_empty(), "read otherwise than expected:\n{failures}");
+}
+
+/// Bounds what a plan waits for: whoever may write claims decides what their selectors cost.
+#[test]
+fn what_is_not_decided_of_selectors_is_said() {
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshot/binds.yaml"));
+    let text = text.expect("the file can be read");
+    let cases: Vec<Case> = serde_saphyr::from_multiple(&text).expect("it has cases");
+    let case = cases.iter().find(|case| case.title.contains("the selectors of claims"));
+    let json = case.and_then(|case| case.json.as_deref()).expect("one is about selectors");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("snapshot.zip");
+    fs::write(&file, packed(json.as_bytes(), Zip::Deflated)).expect("a file can be written");
+    let mut snapshot = Snapshot::read_within(&file, Duration::ZERO).expect("it is one");
+    let said = understood(&mut snapshot);
+    assert!(said.contains("note selectors of devices: "), "{said}");
+    assert!(!said.contains("place "), "{said}");
+    snapshot.tell().expect("nothing is asked");
+    assert_eq!(snapshot.left_out.len(), 1, "{:?}", snapshot.left_out);
 }
 
 #[test]

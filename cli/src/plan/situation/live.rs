@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use std::time::Duration;
 
 use kai_scheduler::names::Number;
 use kai_scheduler::snapshot::{Header, Part, Snapshot, configuration, parameters, write};
@@ -19,6 +20,10 @@ use crate::print::output::{Output, clean};
 
 /// Objects on their way to the file; bounds the memory that a slow disk costs.
 const PARTS_MAX: usize = 64;
+
+/// Bounds how long selectors of devices may take to evaluate: whoever may write claims decides what they cost, and their
+/// number, and the reader of a plan waits. Usual ones of a hundred thousand devices take less.
+const SELECTORS_MAX: Duration = Duration::from_secs(10);
 
 /// Holds what is read.
 pub(crate) struct Reading<'r> {
@@ -77,7 +82,8 @@ pub(super) async fn read(reading: Reading<'_>, out: &mut Output) -> Result<Situa
     let written = written.await.map_err(|error| failed(&error))?;
     collected?;
     written.map_err(|error| failed(&error))?;
-    let snapshot = Snapshot::read(temporary.path()).map_err(|error| failed(&error.problem))?;
+    let snapshot = Snapshot::read_within(temporary.path(), SELECTORS_MAX)
+        .map_err(|error| failed(&error.problem))?;
     if let Some(path) = save {
         keep(temporary, path)?;
     }
