@@ -83,6 +83,7 @@ impl<'a> Wire<'a> {
             overhead: &spec.overhead,
             pod: &spec.resources.requests,
             given: [&status.container_statuses, &status.init_container_statuses],
+            given_whole: (status.resources.as_ref(), &status.allocated_resources),
             is_infeasible: status.conditions.iter().any(is_infeasible),
         }
     }
@@ -116,6 +117,10 @@ pub(super) struct Status<'a> {
     container_statuses: Vec<ContainerStatus<'a>>,
     #[serde(borrow, deserialize_with = "null_as_default")]
     init_container_statuses: Vec<ContainerStatus<'a>>,
+    #[serde(borrow)]
+    resources: Option<Requirements<'a>>,
+    #[serde(borrow)]
+    allocated_resources: Amounts<'a>,
     #[serde(borrow, rename = "extendedResourceClaimStatus")]
     extended: Option<PodClaim<'a>>,
 }

@@ -226,6 +226,8 @@ pub(super) struct Asking<'w, 'a> {
     pub(super) pod: &'w Amounts<'a>,
     /// Statuses of containers and of init containers.
     pub(super) given: [&'w [ContainerStatus<'a>]; 2],
+    /// `status.resources` and `status.allocatedResources`, which are of the pod as a whole.
+    pub(super) given_whole: (Option<&'w Requirements<'a>>, &'w Amounts<'a>),
     /// The kubelet has said that it will never give what a resize asks for.
     pub(super) is_infeasible: bool,
 }
@@ -234,7 +236,7 @@ impl<'a> Asking<'_, 'a> {
     /// The request of the whole pod.
     ///
     /// # Source
-    /// docs/behaviour.md 2.2, and KEP-2837 for requests of the pod as a whole.
+    /// docs/behaviour.md 2.2, and KEP-2837 and KEP-5419 for requests of the pod as a whole.
     pub(super) fn request(&self, context: &mut Context) -> Resources {
         let is_overlong = is_overlong(self.all());
         let mut running = Resources::default();
@@ -249,18 +251,21 @@ impl<'a> Asking<'_, 'a> {
         let (sidecars, peak) = initial.end();
         add(&mut running, &sidecars);
         raise(&mut running, &peak);
-        for (lane, amount) in amounts(context, self.pod).iter() {
+        let mut whole = amounts(context, self.pod);
+        if let (Some(applied), allocated) = self.given_whole
+            && whole.iter().next().is_some()
+        {
+            let given = given(context, applied, allocated);
+            self.resize(&mut whole, &given);
+        }
+        for (lane, amount) in whole.iter() {
             running.add(lane, amount - running.amount(lane));
         }
         add(&mut running, &amounts(context, self.overhead));
         running
     }
 
-    /// Works out what a container takes: the most of what it asks for and what the kubelet has given it, until both are the same; what
-    /// it was given alone, where it will never be given more. Only CPU and memory can change while it runs.
-    ///
-    /// # Source
-    /// KEP-1287, "Scheduler and API server interaction".
+    /// Works out what a container takes.
     fn of(&self, context: &mut Context, container: &Container<'a>, is_overlong: bool) -> Resources {
         let mut own = if is_overlong {
             kept(context, &container.resources.requests)
@@ -271,15 +276,23 @@ impl<'a> Asking<'_, 'a> {
         let status = statuses.find(|status| *status.name == *container.name);
         let Some(status) = status else { return own };
         let Some(actual) = &status.resources else { return own };
-        let mut given = amounts(context, &actual.requests);
-        raise(&mut given, &amounts(context, &status.allocated_resources));
+        let given = given(context, actual, &status.allocated_resources);
+        self.resize(&mut own, &given);
+        own
+    }
+
+    /// Makes of what is asked for what is taken: the most of it and of what the kubelet has given, until both are the same; what
+    /// was given alone, where more will never be given. Only CPU and memory can change while a pod runs.
+    ///
+    /// # Source
+    /// KEP-1287, "Scheduler and API server interaction".
+    fn resize(&self, own: &mut Resources, given: &Resources) {
         for lane in [Lane::CPU, Lane::MEMORY] {
             let more = given.amount(lane) - own.amount(lane);
             if more > 0 || self.is_infeasible {
                 own.add(lane, more);
             }
         }
-        own
     }
 
     /// All amounts that are named anywhere.
@@ -356,6 +369,13 @@ fn is_always_kept(name: &str) -> bool {
 pub(super) fn is_overlong<'w, 'a: 'w>(all: impl Iterator<Item = &'w Amounts<'a>>) -> bool {
     let mut names = all.flat_map(Amounts::iter).filter(|(name, _)| !ALWAYS_KEPT.contains(name));
     names.nth(POD_NAMES_MAX).is_some()
+}
+
+/// Works out what a kubelet has given: the most of what it applies and what it has set aside.
+fn given(context: &mut Context, applied: &Requirements<'_>, allocated: &Amounts<'_>) -> Resources {
+    let mut given = amounts(context, &applied.requests);
+    raise(&mut given, &amounts(context, allocated));
+    given
 }
 
 /// The amounts that count however many resources a pod names.

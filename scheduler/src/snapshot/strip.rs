@@ -25,7 +25,7 @@ const OF_CONTAINER: [&str; 8] = [
     "envFrom",
 ];
 /// Says what is kept of a pod's status.
-const OF_STATUS: [&str; 9] = [
+const OF_STATUS: [&str; 11] = [
     "phase",
     "conditions",
     "qosClass",
@@ -35,6 +35,9 @@ const OF_STATUS: [&str; 9] = [
     "extendedResourceClaimStatus",
     "containerStatuses",
     "initContainerStatuses",
+    // Given to the pod as a whole.
+    "resources",
+    "allocatedResources",
 ];
 /// Says what is kept of a container's status: what its kubelet gave it, which counts while a pod is resized.
 const OF_CONTAINER_STATUS: [&str; 3] = ["name", "resources", "allocatedResources"];

@@ -55,7 +55,7 @@ fn a_pod_is_written_without_what_its_user_would_keep_to_himself() {
 
 /// They count while a pod is resized: without them a snapshot would have room that is not there.
 #[test]
-fn what_kubelets_gave_to_containers_is_written() {
+fn what_kubelets_gave_is_written() {
     check(
         "pods",
         json!({
@@ -67,13 +67,17 @@ fn what_kubelets_gave_to_containers_is_written() {
                     {"name": "d", "image": "x"},
                 ],
                 "initContainerStatuses": [{"name": "i", "image": "x"}],
+                "resources": {"requests": {"cpu": "5"}}, "allocatedResources": {"cpu": "5"},
             },
         }),
         &json!({
             "metadata": {"name": "p"},
-            "status": {"containerStatuses": [
-                {"name": "c", "resources": {"requests": {"cpu": "4"}}, "allocatedResources": {"cpu": "4"}},
-            ]},
+            "status": {
+                "containerStatuses": [
+                    {"name": "c", "resources": {"requests": {"cpu": "4"}}, "allocatedResources": {"cpu": "4"}},
+                ],
+                "resources": {"requests": {"cpu": "5"}}, "allocatedResources": {"cpu": "5"},
+            },
         }),
     );
 }
