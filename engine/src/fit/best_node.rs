@@ -22,8 +22,7 @@ use crate::{
         },
         filter::{self, Choice},
         pod_affinity::{self, PodAffinity, pod_affinity},
-        preferences::{self, preferences},
-        spread, zones,
+        preferences, spread, zones,
     },
     queues::limits,
     state::{State, fragments, looks::Looks, shape::ShapeRow},
@@ -72,11 +71,13 @@ struct NodeSearch<'c> {
     looks: Looks,
 }
 
-/// Everything that bounds a search and was found out before it.
+/// Everything that bounds the searches for a pod and was found out before them.
 struct Bounds<'w> {
     pod: PodId,
-    within: Option<&'w IdSet<Rank>>,
+    /// The nodes that are compared; none for all there are.
     domain: Option<&'w IdSet<Rank>>,
+    /// Those of them that claims, topology spread and anti-affinity leave; none where these leave all.
+    left: Option<&'w IdSet<Rank>>,
     devices: Choice,
     pod_affinity: Option<&'w PodAffinity>,
     pod_claims: Option<&'w PodClaims>,
@@ -93,14 +94,25 @@ pub(crate) fn best_node(
     within: Option<&IdSet<Rank>>,
     devices: Choice,
 ) -> Option<Found> {
+    find(state, pod, within, None, devices)
+}
+
+/// The best node for a waiting pod among `domain`, or among all; where these fall into tiers, in the first that has one.
+/// All that bounds it but the tier is found out once.
+fn find(
+    state: &mut State,
+    pod: PodId,
+    domain: Option<&IdSet<Rank>>,
+    tiers: Option<&[IdSet<Rank>]>,
+    devices: Choice,
+) -> Option<Found> {
     let shape: ShapeId = state.pods()[pod].shape;
     state.ensure_feasible(shape);
     state.steps.looks += state.pods()[pod].claims.len() as u64 / 4;
     let pod_claims = claims_or_zones(state, pod).ok()?;
     let nodes = state.nodes().index.feasible(shape);
-    let only = pod_claims.as_ref().and_then(|one| one.only(state, within.unwrap_or(nodes)));
-    let domain = within;
-    let within = only.as_ref().or(within);
+    let only = pod_claims.as_ref().and_then(|one| one.only(state, domain.unwrap_or(nodes)));
+    let within = only.as_ref().or(domain);
     let row = &state.shapes()[shape];
     let policy = state.nodes().index.policy;
     let placement = if row.cpu_only { policy.cpu } else { policy.gpu };
@@ -114,23 +126,23 @@ pub(crate) fn best_node(
     let open = spread::open(state, pod, spreads, within);
     let within = open.as_ref().or(within);
     let apart = pod_affinity.as_ref().and_then(|one| pod_affinity::open(state, pod, one, within));
-    let within = apart.as_ref().or(within);
+    let left = apart.as_ref().or(open.as_ref()).or(only.as_ref());
     let (pod_affinity, pod_claims) = (pod_affinity.as_ref(), pod_claims.as_ref());
-    let bounds = Bounds { pod, within, domain, devices, pod_affinity, pod_claims };
+    let bounds = Bounds { pod, domain, left, devices, pod_affinity, pod_claims };
     let mut search = bounds.search(state);
+    let prefers = preferences::has_preferences(search.shape);
     let nominated = search.nominated();
     let is_nominated = nominated.is_some();
-    let found = nominated.or_else(|| search.best());
+    let found = nominated.or_else(|| match tiers.filter(|_| !prefers) {
+        Some(tiers) => tiers.iter().find_map(|tier| bounds.best_of_tier(&mut search, tier)),
+        None => search.best(),
+    });
     let (looked, looks) = (search.looked, search.looks);
-    state.steps.nodes += looked;
-    if pod_claims.is_some() {
-        state.count_looks(looks);
-    }
-    let prefers = preferences::has_preferences(&state.shapes()[shape]);
+    bounds.count(state, looked, looks);
     if is_nominated || found.is_none() || !prefers {
         found
     } else {
-        preferred(state, &bounds, found)
+        tiers::preferred(state, &bounds, tiers, found)
     }
 }
 
@@ -140,28 +152,6 @@ fn nominees(state: &State, pod: PodId) -> Vec<NodeId> {
     let kept = state.nominations.nodes.get(&pod).copied();
     let expected = facts.group().map(|group| expected(state, group)).unwrap_or_default();
     facts.nominated().into_iter().chain(kept).chain(expected).collect()
-}
-
-/// The best node among those that a pod likes most, where it was found that there is one.
-fn preferred(state: &mut State, bounds: &Bounds<'_>, found: Option<Found>) -> Option<Found> {
-    let order = preferences(state, bounds.pod, bounds.within);
-    let levels = order.levels();
-    if levels.len() == 1 {
-        return found;
-    }
-    let (mut looked, mut looks) = (0, state.looks);
-    let best = levels.into_iter().find_map(|level| {
-        let mut search = NodeSearch { within: &level, looks, ..bounds.search(state) };
-        let best = search.best();
-        looked += 1 + search.looked;
-        looks = search.looks;
-        best
-    });
-    state.steps.nodes += looked;
-    if bounds.pod_claims.is_some() {
-        state.count_looks(looks);
-    }
-    best
 }
 
 impl Bounds<'_> {
@@ -175,7 +165,7 @@ impl Bounds<'_> {
             pod: self.pod,
             shape: &state.shapes()[shape],
             nodes,
-            within: self.within.unwrap_or(nodes),
+            within: self.left.or(self.domain).unwrap_or(nodes),
             domain: self.domain,
             devices: self.devices,
             pod_affinity: self.pod_affinity,
@@ -184,6 +174,14 @@ impl Bounds<'_> {
             reaches: are_promised || (asks && !state.claims().reaches.is_empty()),
             looked: 0,
             looks: state.looks,
+        }
+    }
+
+    /// Counts what a search looked at.
+    fn count(&self, state: &mut State, looked: u64, looks: Looks) {
+        state.steps.nodes += looked;
+        if self.pod_claims.is_some() {
+            state.count_looks(looks);
         }
     }
 }

@@ -23,15 +23,20 @@ type Score = [i64; 3];
 /// Comparisons that finding the score of a node by one of its labels costs.
 const SUM: u64 = 4;
 
-/// Nodes in the order in which a pod would like to go there.
+/// Standing of a node: its score, and the tier that it is in.
+type Standing = (Reverse<Score>, usize);
+
+/// Nodes in the order in which a pod would like to go there, and of those that it likes alike by their tiers.
 #[derive(Debug)]
-pub(crate) struct Preferences(Vec<(Reverse<Score>, Rank)>);
+pub(crate) struct Preferences(Vec<(Standing, Rank)>);
 
 impl Preferences {
-    /// The sets of nodes that are equal, the best first.
-    pub(crate) fn levels(&self) -> impl ExactSizeIterator<Item = IdSet<Rank>> {
+    /// The nodes that are equal, the best first.
+    pub(crate) fn levels(
+        &self,
+    ) -> impl ExactSizeIterator<Item = impl Iterator<Item = Rank> + Clone> {
         let levels: Vec<_> = self.0.chunk_by(|one, other| one.0 == other.0).collect();
-        levels.into_iter().map(|level| level.iter().map(|(_, rank)| *rank).collect())
+        levels.into_iter().map(|level| level.iter().map(|(_, rank)| *rank))
     }
 }
 
@@ -42,7 +47,7 @@ pub(crate) fn has_preferences(shape: &ShapeRow) -> bool {
         || shape.facts.spread.iter().any(|spread| !spread.required)
 }
 
-/// Orders a set of nodes by how much a pod would like to go there.
+/// Orders a set of nodes by how much a pod would like to go there; where there are tiers, of these alone.
 ///
 /// # Cost
 /// For wishes about pods that of counting who they mean; else in the nodes, times the labels and terms that matter.
@@ -50,6 +55,7 @@ pub(crate) fn preferences(
     state: &mut State,
     pod: PodId,
     within: Option<&IdSet<Rank>>,
+    tiers: Option<&[IdSet<Rank>]>,
 ) -> Preferences {
     state.node_sets();
     let shape = state.pods()[pod].shape;
@@ -60,8 +66,10 @@ pub(crate) fn preferences(
     let feasible = state.nodes().index.feasible(shape);
     let among: IdSet<Rank> = feasible.common(within.unwrap_or(feasible)).collect();
     let wishes = Wishes::new(state, pod, &among);
-    let score = |rank| (Reverse(wishes.score(state, rank)), rank);
-    let mut nodes: Vec<(Reverse<Score>, Rank)> = among.iter().map(score).collect();
+    let tier =
+        |rank| tiers.map_or(Some(0), |tiers| tiers.iter().position(|tier| tier.contains(rank)));
+    let standing = |rank| Some(((Reverse(wishes.score(state, rank)), tier(rank)?), rank));
+    let mut nodes: Vec<(Standing, Rank)> = among.iter().filter_map(standing).collect();
     nodes.sort_unstable();
     let compared = wishes.compared;
     state.steps.compared += compared;

@@ -223,3 +223,45 @@ fn selectors_of_namespaces_mean_what_was_told_of_them() {
         assert_eq!(decide(&mut world, 1), ["place new on node0"], "{who}");
     }
 }
+
+/// Of nodes that differ in tiers and in how much a pod likes them all that bounds it is found out once, and full ones are passed
+/// over.
+#[test]
+fn tiers_of_nodes_that_a_pod_likes_unlike_cost_it_little() {
+    const NODES: u64 = 40;
+    let place = |preferred: &str| {
+        let mut text =
+            String::from("topologies: { dc: [host] }\nqueues: { theirs: {}, ours: {} }\nnodes:\n");
+        for node in 0..NODES {
+            let labels = format!("{{ host: h{node}, zone: a }}");
+            let _ = writeln!(text, "  node{node:02}: {{ gpus: 1, labels: {labels} }}");
+        }
+        text += "groups:\n";
+        // All but those that it likes least are full.
+        for node in 2..NODES {
+            let what = "queue: theirs, gpus: 1, labels: { app: web }";
+            let _ = writeln!(text, "  t{node}: {{ {what}, on: node{node:02} }}");
+        }
+        let mut world = world(&text);
+        world.config.actions = Actions { allocate: true, ..Actions::NONE };
+        // Each node is liked by as much as its number is.
+        let wish = |bit: u64| {
+            let hosts = (0..NODES).filter(|node| node >> bit & 1 == 1);
+            let hosts: Vec<String> = hosts.map(|node| format!("h{node}")).collect();
+            format!("{{ weight: {}, node: {{ host: {} }} }}", 1 << bit, hosts.join("|"))
+        };
+        let wishes: Vec<String> = (0..6).map(wish).collect();
+        let wishes = wishes.join(", ");
+        let near = "affinity: [{ key: zone, labels: { app: web } }]";
+        let gang = format!("queue: ours, pods: 2, gpus: 1, {near}, prefers: [{wishes}]{preferred}");
+        add(&mut world, &format!("groups: {{ gang: {{ {gang} }} }}"));
+        let plan = plan_at(&mut world, 0);
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+        (changes(&world, &plan), plan.steps)
+    };
+    let (plain, of_one) = place("");
+    let (tiered, of_many) = place(", preferred: host");
+    assert_eq!((plain.len(), &plain), (2, &tiered));
+    assert!(of_many.compared <= 2 * of_one.compared, "{of_one:?} and {of_many:?}");
+    assert!(of_many.nodes < NODES, "{of_many:?}");
+}

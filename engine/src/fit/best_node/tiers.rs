@@ -1,14 +1,14 @@
-//! The best node where some nodes are in domains that a gang prefers to others.
+//! The best node where a pod, or its gang, would rather go to some nodes than to others.
 
-use super::{Found, best_node, nominees};
+use super::{Bounds, Found, NodeSearch, find};
 use crate::{
     base::{
         id_set::IdSet,
         ids::{PodId, Rank},
     },
     fit::{
-        filter::Choice,
-        preferences::{self, preferences},
+        filter::{self, Choice},
+        preferences::preferences,
     },
     state::State,
 };
@@ -17,7 +17,8 @@ use crate::{
 /// nominated to and what it wishes for come before these.
 ///
 /// # Cost
-/// That of [`best_node`] for each tier, times the sets of nodes that the pod likes alike.
+/// That of [`best_node`](super::best_node), and a search in each tier, or in each set of nodes in a tier that the pod likes
+/// alike and of which one has room.
 ///
 /// # Source
 /// docs/behaviour.md 9.1.
@@ -28,27 +29,81 @@ pub(crate) fn best_node_of_tiers(
     tiers: &[IdSet<Rank>],
     devices: Choice,
 ) -> Option<Found> {
-    for node in nominees(state, pod) {
-        let Some(rank) = state.nodes().index.rank(node) else { continue };
-        if within.is_none_or(|within| within.contains(rank)) {
-            let alone: IdSet<Rank> = std::iter::once(rank).collect();
-            let found = best_node(state, pod, Some(&alone), devices);
-            if found.is_some() {
-                return found;
-            }
+    find(state, pod, within, Some(tiers), devices)
+}
+
+/// The best node among those that a pod likes most, and of these in the first of the tiers, where it was found that there
+/// is one. Sets of nodes of which none has room are passed over before anything else is asked.
+pub(super) fn preferred(
+    state: &mut State,
+    bounds: &Bounds<'_>,
+    tiers: Option<&[IdSet<Rank>]>,
+    found: Option<Found>,
+) -> Option<Found> {
+    // Nodes of a tier are compared with all of it, also with those that are closed to the pod.
+    let among = if tiers.is_some() { bounds.domain } else { bounds.left.or(bounds.domain) };
+    let order = preferences(state, bounds.pod, among, tiers);
+    let levels = order.levels();
+    if levels.len() == 1 && tiers.is_none() {
+        return found;
+    }
+    let mut search = bounds.search(state);
+    let mut compared = 0;
+    let best = levels.into_iter().find_map(|level| {
+        let has_room = level.clone().any(|rank| {
+            compared += 1;
+            search.has_room(rank)
+        });
+        if !has_room {
+            return None;
         }
+        search.looked += 1;
+        let level: IdSet<Rank> = level.collect();
+        if tiers.is_some() {
+            bounds.best_of_tier(&mut search, &level)
+        } else {
+            best_of(&mut search, &level, bounds.domain)
+        }
+    });
+    let (looked, looks) = (search.looked, search.looks);
+    bounds.count(state, looked, looks);
+    state.steps.compared += compared;
+    best
+}
+
+impl NodeSearch<'_> {
+    /// Tells whether a node is left to the pod and has room, its GPUs taken together.
+    fn has_room(&self, rank: Rank) -> bool {
+        let node = self.state.nodes().index.node(rank);
+        self.within.contains(rank) && filter::room(self.state, self.shape, node).is_ok()
     }
-    let shape = state.pods()[pod].shape;
-    if !preferences::has_preferences(&state.shapes()[shape]) {
-        return tiers.iter().find_map(|tier| best_node(state, pod, Some(tier), devices));
+}
+
+impl Bounds<'_> {
+    /// The best node of a tier, as far as that is left to the pod.
+    pub(super) fn best_of_tier(
+        &self,
+        search: &mut NodeSearch<'_>,
+        tier: &IdSet<Rank>,
+    ) -> Option<Found> {
+        let left = self.left.map(|left| {
+            let mut part = tier.clone();
+            part.intersect(left);
+            part
+        });
+        best_of(search, left.as_ref().unwrap_or(tier), Some(tier))
     }
-    state.ensure_feasible(shape);
-    let order = preferences(state, pod, within);
-    order.levels().find_map(|level| {
-        tiers.iter().find_map(|tier| {
-            let mut part = level.clone();
-            part.intersect(tier);
-            if part.is_empty() { None } else { best_node(state, pod, Some(&part), devices) }
-        })
-    })
+}
+
+/// The best of some nodes, compared with those of a domain.
+fn best_of(
+    search: &mut NodeSearch<'_>,
+    within: &IdSet<Rank>,
+    domain: Option<&IdSet<Rank>>,
+) -> Option<Found> {
+    let mut part = NodeSearch { within, domain, ..*search };
+    let found = part.best();
+    let (looked, looks) = (part.looked, part.looks);
+    (search.looked, search.looks) = (looked, looks);
+    found
 }
