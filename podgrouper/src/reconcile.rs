@@ -219,7 +219,7 @@ impl Reconciler {
             Read::Get { api_version, kind, namespace, name } => {
                 let stored = match (api_version.as_str(), kind.as_str()) {
                     (POD_GROUP_API_VERSION, "PodGroup") => {
-                        self.store.group(&Key::new(namespace, name))
+                        self.store.group(&Key::new(namespace, name)).await
                     }
                     ("scheduling.k8s.io/v1", "PriorityClass") => self.store.class(name),
                     ("v1", "Pod") => match self.store.pod(&Key::new(namespace, name)) {
@@ -315,7 +315,7 @@ impl Reconciler {
             self.store.set_group(&key, Some(&to_object(&pod_group_gvk(), found)));
         }
         let (write, is_stored) = {
-            let stored = self.store.group(&key);
+            let stored = self.store.group(&key).await;
             (merge(desired, stored.as_deref(), &self.settings), stored.is_some())
         };
         if self.store.is_cut(&key) || !self.store.has_room(&key, write.bytes()) {

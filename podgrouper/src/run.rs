@@ -436,7 +436,7 @@ fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Ou
         Change::Set(object) => {
             let key = Key::new(object.namespace(), object.name());
             listing.see(key.clone());
-            let stored = sink.store.group(&key);
+            let stored = sink.store.group_at_once(&key);
             let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
             // A list is the truth, whatever versions it has.
             if listing.is_open() {

@@ -16,8 +16,10 @@ use crate::sought::Sought;
 use crate::status::Usage;
 use crate::texts::Common;
 
+mod opened;
 mod room;
 
+use opened::Opened;
 use room::Rooms;
 
 /// Namespace and name.
@@ -61,9 +63,7 @@ const INDEXED: [&str; 3] = [
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     inner: Mutex<Inner>,
-    /// The large group that was opened last. Locked while one is opened, so that they are opened one after the other, and
-    /// nobody else waits for it.
-    opened: Mutex<Option<(Packed, Arc<Object>)>>,
+    opened: Opened,
 }
 
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ struct Packed {
     class: Option<Arc<str>>,
 }
 
-/// Of the objects of more text than this the last is kept as a tree besides: each pod of a large gang reads its group.
+/// Of the groups of more text than this the last is kept as a tree besides: each pod of a large gang reads its group.
 const SMALL_BYTES_MAX: usize = 4096;
 /// A group of more text than this takes some megabytes as a tree.
 const LARGE_BYTES_MIN: usize = 1 << 16;
@@ -244,22 +244,16 @@ impl Store {
         self.inner().groups.get(key).cloned()
     }
 
-    pub(crate) fn group(&self, key: &Key) -> Option<Arc<Object>> {
+    /// Reads a group; a large one in turns with others.
+    pub(crate) async fn group(&self, key: &Key) -> Option<Arc<Object>> {
         let packed = self.packed(key)?;
-        if packed.text.len() <= SMALL_BYTES_MAX {
-            return Some(packed.open());
-        }
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, object)) = &*opened
-            && Arc::ptr_eq(&of.text, &packed.text)
-        {
-            return Some(object.clone());
-        }
-        // One less in memory while the next is read.
-        *opened = None;
-        let object = packed.open();
-        *opened = Some((packed, object.clone()));
-        Some(object)
+        Some(self.opened.tree(packed).await)
+    }
+
+    /// Reads a group for whoever cannot wait, and looks at it once.
+    pub(crate) fn group_at_once(&self, key: &Key) -> Option<Arc<Object>> {
+        let packed = self.packed(key)?;
+        Some(self.opened.kept(&packed).unwrap_or_else(|| packed.open()))
     }
 
     /// Tells whether a group takes much memory while it is read.
@@ -458,6 +452,7 @@ mod tests {
     use std::mem::size_of;
     use std::sync::Arc;
 
+    use futures::FutureExt;
     use serde_json::json;
 
     use super::room::BULKY_BYTES_MIN;
@@ -490,7 +485,8 @@ mod tests {
                 json!({"metadata": {"namespace": "n", "name": name}, "spec": {"subGroups": rows}});
             store.set_group(&Key::new("n", name), Some(&Object::new(value)));
         };
-        let open = |name: &str| store.group(&Key::new("n", name)).expect("it is stored");
+        let asked = |name: &str| store.group(&Key::new("n", name)).now_or_never().flatten();
+        let open = |name: &str| asked(name).expect("it is stored");
         group("large", 1_000);
         group("small", 1);
         let first = open("large");
@@ -502,7 +498,7 @@ mod tests {
             Some(2_000)
         );
         store.set_group(&Key::new("n", "large"), None);
-        assert!(store.group(&Key::new("n", "large")).is_none());
+        assert!(asked("large").is_none());
     }
 
     /// A `JobSet` asks for its groups of the older shape: all of its others, with ten thousand sub-groups each, would be in memory.
@@ -546,7 +542,8 @@ mod tests {
         assert_eq!(kept.iter().filter(|is_kept| **is_kept).count(), 15);
         let large = group("n", 19);
         assert!(store.is_cut(&large) && !store.has_room(&large, BULKY_BYTES_MIN << 6));
-        assert_eq!(store.group(&large).map(|group| group.resource_version() == "7"), Some(true));
+        let read = store.group_at_once(&large);
+        assert_eq!(read.map(|group| group.resource_version() == "7"), Some(true));
         // Those of others do not count, nor those that are small, nor what is there anyway.
         assert!(!store.is_cut(&group("o", 0)) && store.has_room(&large, BULKY_BYTES_MIN - 1));
         assert!(!store.is_cut(&group("n", 0)));
@@ -573,7 +570,7 @@ mod tests {
     #[test]
     fn an_older_version_of_a_group_is_no_news() {
         let (store, key) = (Store::default(), Key::new("n", "g"));
-        let version = || store.group(&key).map(|group| group.resource_version().to_owned());
+        let version = || store.group_at_once(&key).map(|group| group.resource_version().to_owned());
         for (told, is_news, stored) in [
             ("9", true, "9"),
             ("10", true, "10"),

@@ -98,9 +98,9 @@ impl WalkError {
 
 /// Tells whether a pod has the group of an owner above all that were read: somebody could read that owner then. Some rules
 /// take one of those below the top for the whole.
-fn is_grouped_above(store: &Store, pod: &Pod, owners: &[Arc<Object>]) -> bool {
-    let name = pod.annotation(names::annotation::POD_GROUP);
-    let group = name.and_then(|name| store.group(&Key::new(&pod.namespace, name)));
+async fn is_grouped_above(store: &Store, pod: &Pod, owners: &[Arc<Object>]) -> bool {
+    let Some(name) = pod.annotation(names::annotation::POD_GROUP) else { return false };
+    let group = store.group(&Key::new(&pod.namespace, name)).await;
     let top = group.as_ref().and_then(|group| group.annotation(names::annotation::TOP_OWNER));
     let mut uids =
         top.into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("uid: "));
@@ -147,7 +147,7 @@ async fn read(
             Found::Absent => return Err(WalkError::Gone { owner: name(pod, owner) }),
             // Rights that are withdrawn for a moment would have the pods of a gang grouped one by one, in the default queue.
             Found::Forbidden(_)
-                if is_grouped_above(store, pod, below)
+                if is_grouped_above(store, pod, below).await
                     && cache.expects(&key).await.map_err(failed)? => {}
             Found::Forbidden(_) => return Ok(None),
         }

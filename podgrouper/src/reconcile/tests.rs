@@ -206,7 +206,8 @@ async fn an_owner_that_is_in_no_namespace_ends_the_walk() {
     let owner = json!({"apiVersion": "v1", "kind": "Node", "name": "x", "uid": "x"});
     let reconciler = server.reconciler();
     round(&reconciler, "p", owner).await.expect("it is grouped by itself");
-    let group = reconciler.store.group(&Key::new("n", "pg-p-p")).expect("it is the pod's");
+    let group = reconciler.store.group_at_once(&Key::new("n", "pg-p-p"));
+    let group = group.expect("it is the pod's");
     assert_eq!(group.label("secret"), None);
 }
 

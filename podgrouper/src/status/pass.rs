@@ -165,7 +165,7 @@ impl Controller {
         let (mut patches, mut late) = (Vec::new(), Vec::new());
         let mut left = READS_MAX;
         for key in self.in_turns(changed) {
-            let group = self.store.group(&key);
+            let group = self.store.group(&key).await;
             let allowed = left.min(READS_OF_GROUP_MAX);
             let mut reads = Reads::new(allowed);
             let summed = self.sum(&key, group.as_deref(), &mut reads).await;
