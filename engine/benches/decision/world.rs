@@ -1,9 +1,9 @@
 //! Clusters to measure on: GPU nodes, queues, groups of pods that wait or run.
 
 use kai_engine::{
-    Cluster, Config, Constraint, Delta, GpuRequest, Gpus, Group, GroupId, Label, Lane, Limit, Node,
-    NodeId, Owner, PerLane, Place, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
-    Structure, Symbol, Timestamp, Topology, TopologyId, plan,
+    Cluster, Config, Constraint, Delta, GpuRequest, Gpus, Group, GroupId, Label, Lane, Limit, Min,
+    Node, NodeId, Owner, PerLane, Place, Pod, PodId, PodState, Queue, QueueId, Resources, Shape,
+    Structure, SubGroup, Symbol, Timestamp, Topology, TopologyId, plan,
 };
 
 /// GPUs of a node.
@@ -26,6 +26,8 @@ pub(crate) struct Job {
     pub(crate) priority: i32,
     pub(crate) pods: u32,
     pub(crate) min: u32,
+    /// True if each pod is in a sub-group of its own, and `min` of these are enough.
+    pub(crate) is_divided: bool,
     pub(crate) shape: Shape,
     pub(crate) topology: Option<Constraint>,
     /// A label that all of its pods carry.
@@ -42,6 +44,7 @@ impl Job {
             priority: 50,
             pods: 1,
             min: 1,
+            is_divided: false,
             shape: shape(GpuRequest::Whole(gpus)),
             topology: None,
             label: None,
@@ -57,6 +60,26 @@ impl Job {
     /// The same, running: one pod on each of these nodes.
     pub(crate) fn on(self, nodes: impl IntoIterator<Item = u32>) -> Self {
         Self { on: Some(nodes.into_iter().collect()), ..self }
+    }
+
+    fn structure(&self) -> Structure {
+        let Self { min, topology, .. } = *self;
+        if !self.is_divided {
+            return Structure::Flat { min, topology };
+        }
+        let sub_group = |at| SubGroup {
+            name: self.sub_group(at),
+            parent: None,
+            min: Min::Pods(1),
+            topology: None,
+        };
+        let sub_groups = (0..self.pods).map(sub_group).collect();
+        Structure::Tree { min: Some(min), topology, sub_groups }
+    }
+
+    /// The sub-group of a pod by its number.
+    fn sub_group(&self, at: u32) -> Symbol {
+        if self.is_divided { Symbol::new(1 + at) } else { Symbol::EMPTY }
     }
 }
 
@@ -152,7 +175,7 @@ impl World {
             priority: job.priority,
             preemptible: true,
             uid: u128::from(self.groups),
-            structure: Structure::Flat { min: job.min, topology: job.topology },
+            structure: job.structure(),
             last_start: job.on.is_some().then_some(Timestamp(0)),
             ..Group::default()
         };
@@ -163,6 +186,7 @@ impl World {
             });
             let pod = Pod {
                 owner: Owner::Group(group),
+                sub_group: job.sub_group(at),
                 shape: job.shape.clone(),
                 state,
                 uid: u128::from(self.pods),

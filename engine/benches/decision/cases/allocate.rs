@@ -52,6 +52,13 @@ pub(crate) const KINDS: &[Kind] = &[
         case: gangs,
     },
     Kind {
+        id: "B10-elastic",
+        sizes: &[50, 100, 200, 500],
+        slope_max: Some(2.2),
+        what: "one elastic group of N one-GPU pods, each in a sub-group of its own, room for all",
+        case: elastic,
+    },
+    Kind {
         id: "B11",
         sizes: &[1, 10, 100, 1000, 10_000],
         slope_max: Some(1.1),
@@ -152,6 +159,14 @@ fn gangs(gang: u32) -> Case {
     world.departments(0).nodes(1000);
     world.jobs(pods / gang, |at| Job::new(2 + at % 4, 1).gang(gang)).tell();
     world.case(Config::default(), Expect::placed(pods / gang * gang))
+}
+
+/// One sub-group is enough, so that each of the others has a turn of its own.
+fn elastic(size: u32) -> Case {
+    let mut world = World::default();
+    world.departments(0).nodes(size.div_ceil(GPUS));
+    world.job(&Job { pods: size, is_divided: true, ..Job::new(2, 1) }).tell();
+    world.case(Config::default(), Expect::placed(size))
 }
 
 /// Queues in tens: leaves in tens below sections, in hundreds below departments, in thousands below roots.

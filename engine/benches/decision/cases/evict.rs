@@ -65,6 +65,13 @@ pub(crate) const KINDS: &[Kind] = &[
         case: hopeless_apart,
     },
     Kind {
+        id: "B08-company",
+        sizes: &[10, 50, 100, 200, 500, 1000],
+        slope_max: Some(1.2),
+        what: "a pod that asks for nothing and has to be near nobody, beside 8N running jobs of others",
+        case: hopeless_company,
+    },
+    Kind {
         id: "B08-together",
         sizes: &[10, 50, 100, 200, 500, 1000],
         slope_max: Some(1.2),
@@ -167,6 +174,25 @@ fn hopeless_apart(size: u32) -> Case {
     let job = Job::new(1, 8).gang(10);
     let shape = Shape { pod_anti_affinity: vec![apart], ..job.shape.clone() };
     world.job(&Job { shape, label: Some(app), ..job }).tell();
+    world.case(config, Expect::default())
+}
+
+fn hopeless_company(size: u32) -> Case {
+    let config = Config::default();
+    let (host, nobody) = (Symbol::new(1), (Symbol::new(2), Symbol::new(3)));
+    let mut world = World::default();
+    world.queue(0, None, 0).queue(1, None, size * GPUS);
+    world.nodes_with(size, |row, mut node| {
+        node.labels = vec![label(1, 100 + row)];
+        node
+    });
+    world.jobs(size * GPUS, |at| Job::new(0, 1).on([at / GPUS])).settle(&config);
+    let selector =
+        vec![Requirement { key: nobody.0, holds: kai_engine::Holds::In(vec![nobody.1]) }];
+    let near =
+        PodTerm { topology_key: host, namespaces: Vec::new(), namespace_selector: None, selector };
+    let shape = Shape { pod_affinity: vec![near], ..Shape::default() };
+    world.job(&Job { shape, ..Job::new(1, 0) }).tell();
     world.case(config, Expect::default())
 }
 
