@@ -149,7 +149,8 @@ fn note(evaluation: &Evaluation, left_out: &mut Vec<String>) {
 
 fn read(path: &Path, threads: Threads, patience: Option<Duration>) -> Result<Snapshot, Problem> {
     let mut container = Container::open(path)?;
-    let mut load = Load { patience, ..Load::default() };
+    let mut load = Load::default();
+    load.patience = patience;
     walk(container.json()?, &mut load, threads)?;
     if load.wants_objects_alone() {
         walk(container.json()?, &mut load, threads)?;
