@@ -91,12 +91,7 @@ fn pod_spec(spec: Option<&mut Value>) {
 fn container(item: &mut Value) {
     let Some(fields) = item.as_object_mut() else { return };
     let image = fields.get("image").and_then(Value::as_str).unwrap_or_default();
-    let last = image.rsplit('/').next().unwrap_or_default();
-    let is_letter =
-        |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '.' | '_' | '-' | '/' | ':');
-    // What is no name of an image has no tag to be the latest.
-    let is_name = image.chars().all(is_letter);
-    let latest = is_name && (!last.contains(':') || last.ends_with(":latest"));
+    let latest = is_latest(image);
     fill(
         fields,
         &[
@@ -115,6 +110,26 @@ fn container(item: &mut Value) {
         }
     }
     requests_from_limits(fields);
+}
+
+/// Tells whether an image has the tag `latest`, which it also has where it says none. What is no name of an image has none.
+///
+/// # Source
+/// The grammar of `github.com/distribution/reference`.
+fn is_latest(image: &str) -> bool {
+    let (folders, last) = image.rsplit_once('/').unwrap_or(("", image));
+    let (name, tag) = last.split_once(':').unwrap_or((last, "latest"));
+    let (host, rest) = folders.split_once('/').unwrap_or((folders, ""));
+    let is_host = host == "localhost" || host.contains(['.', ':']);
+    let path = if is_host { rest } else { folders };
+    let is_word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let is_part = |part: &str| {
+        let is_gap =
+            |gap: &str| matches!(gap, "" | "." | "_" | "__") || gap.chars().all(|at| at == '-');
+        part.starts_with(is_word) && part.ends_with(is_word) && part.split(is_word).all(is_gap)
+    };
+    let mut parts = path.split('/').filter(|_| !path.is_empty()).chain([name]);
+    tag == "latest" && parts.all(is_part)
 }
 
 /// A limit without a request is the request too.
@@ -273,4 +288,22 @@ fn cron_job(value: &mut Value) {
     spec(value, "failedJobsHistoryLimit", json!(1));
     let template = value.pointer_mut("/spec/jobTemplate/spec/template/spec");
     pod_spec(template);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_latest;
+
+    #[test]
+    fn an_image_without_a_tag_is_the_latest() {
+        let latest =
+            ["busybox", "a/b", "localhost:5000/a-b__c.d", "Gcr.io/x:latest", "a--b", "i:latest"];
+        let other = ["busybox:1", "-0", "../..k", "IMAGE", "a__-b", "a@sha256:0", "a:", "", "a//b"];
+        for image in latest {
+            assert!(is_latest(image), "{image}");
+        }
+        for image in other {
+            assert!(!is_latest(image), "{image}");
+        }
+    }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Labels(Vec<Requirement>);
 impl Labels {
     /// Parses the text form: `a=b,c!=d,e in (f,g),h,!i`.
     pub(crate) fn parse(text: &str) -> ApiResult<Self> {
+        // Line breaks part words as spaces do.
+        let text = &text.replace(['\t', '\r', '\n'], " ");
         let mut requirements = Vec::new();
         for part in split_outside_parentheses(text) {
             let part = part.trim();
