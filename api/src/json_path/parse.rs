@@ -40,6 +40,8 @@ fn parts(rest: &mut &str, in_range: bool) -> Result<Vec<Part>, Error> {
             parts.push(Part::Range(path, body));
         } else if let Some(text) = quoted(expression) {
             parts.push(Part::Text(unescaped(text)));
+        } else if let Ok(number) = expression.parse::<i64>() {
+            parts.push(Part::Text(number.to_string()));
         } else {
             parts.push(Part::Path(path(expression)?));
         }
@@ -93,9 +95,13 @@ fn unescaped(text: &str) -> String {
 /// Reads a path: `$` or `@`, and steps.
 pub(super) fn path(text: &str) -> Result<Path, Error> {
     let mut steps = Vec::new();
-    // However often it is said, it is the object or the entry.
-    let mut rest = text.trim_start_matches(['$', '@']);
-    while !rest.is_empty() {
+    let mut rest = text;
+    loop {
+        // However often and wherever it is said, it is the object or the entry; spaces part steps.
+        rest = rest.trim_start_matches([' ', '$', '@']);
+        if rest.is_empty() {
+            return Ok(Path(steps));
+        }
         if let Some(inner) = rest.strip_prefix('[') {
             let close = end(inner, ']').ok_or_else(|| wrong(text))?;
             steps.push(bracket(inner[..close].trim(), text)?);
@@ -109,7 +115,8 @@ pub(super) fn path(text: &str) -> Result<Path, Error> {
             }
             steps.push(Step::Deep);
             // A name may follow at once, or after a dot of its own.
-            rest = if after.is_empty() || after.starts_with(['.', '[']) { after } else { tail };
+            let is_parted = after.is_empty() || after.starts_with(['.', '[', ' ']);
+            rest = if is_parted { after } else { tail };
             continue;
         }
         let (name, tail) = name(tail);
@@ -121,7 +128,6 @@ pub(super) fn path(text: &str) -> Result<Path, Error> {
         }
         rest = tail;
     }
-    Ok(Path(steps))
 }
 
 /// A name up to the next step; a backslash keeps a dot in it: `.metadata.labels.kai\.scheduler/queue`.
@@ -131,7 +137,7 @@ fn name(text: &str) -> (String, &str) {
     while let Some((at, letter)) = letters.next() {
         match letter {
             '\\' => name.extend(letters.next().map(|(_, escaped)| escaped)),
-            '.' | '[' => return (name, &text[at..]),
+            '.' | '[' | ']' | ' ' | ',' | '$' | '@' | '{' | '}' => return (name, &text[at..]),
             letter => name.push(letter),
         }
     }

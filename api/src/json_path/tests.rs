@@ -40,6 +40,7 @@ fn paths_text_and_ranges() {
     check("{..name}{...name}", "a b c]a b c]");
     check("{@@.want}{$$@.want}", "bb");
     check("{range }{.want}{end}", "b");
+    check("{.. .name}{.items [1] .n}{7}", "a b c]27");
     check("{\"a\\\\n\"}", "a\\n");
     check("{.want.deeper}", "");
     check(
@@ -75,6 +76,8 @@ fn what_is_not_understood_is_named() {
         ("{end}", "{end}"),
         ("{a}", "a"),
         ("{....name}", "....name"),
+        ("{.. name}", ".. name"),
+        ("{.want,.half}", ".want,.half"),
         ("{.items[x]}", ".items[x]"),
         ("{.items[1:2:0]}", ".items[1:2:0]"),
         ("{.items[?(@.n==one)]}", "one"),

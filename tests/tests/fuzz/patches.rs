@@ -125,8 +125,8 @@ async fn patched(client: &Client, case: &Case<'_>, patch: &Value) -> Result<(Sta
 }
 
 /// Tells whether a real server's answer can be foretold. It cannot be of a patch that names another object, which is refused
-/// for one reason of several; of directives that are no lists, or delete what the same patch adds, which do one thing or another
-/// by chance; and of pointers without a slash, whose first step it passes over.
+/// for one reason of several; of directives that are no lists of texts, or delete what the same patch adds, which do one thing
+/// or another by chance; and of pointers without a slash, whose first step it passes over.
 fn is_told(patch: &Value) -> bool {
     let metadata = patch.get("metadata");
     let is_table = |patch: &Value| patch.as_object().is_none_or(are_told);
@@ -144,7 +144,7 @@ fn are_told(fields: &Map<String, Value>) -> bool {
         let Some(list) = key.strip_prefix("$deleteFromPrimitiveList/") else { return true };
         let added = fields.get(list).and_then(Value::as_array);
         let both = |gone: &Value| added.is_some_and(|added| added.contains(gone));
-        gone.as_array().is_some_and(|gone| !gone.iter().any(both))
+        gone.as_array().is_some_and(|gone| gone.iter().all(|gone| gone.is_string() && !both(gone)))
     };
     !fields.contains_key("name") && fields.iter().all(is_told)
 }
