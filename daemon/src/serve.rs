@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(first.ok(), Some(Vec::new()));
     }
 
-    /// Who is not ready is sent no requests, and is not started again for that.
+    /// A daemon that is not ready is sent no requests, and is not started again for that.
     #[tokio::test]
     async fn who_is_not_ready_says_why_and_is_alive() {
         for (problem, code, text) in [(Some("no caches"), 503, "no caches"), (None, 200, "ok")] {

@@ -409,7 +409,7 @@ fn a_share_is_held_to_its_part_of_the_memory() {
     }
 }
 
-/// Whose pods are many has as many conditions, which share a text, and not as many events. What all of them are told is told a
+/// A group of many pods has as many conditions, which share a text, and not as many events. What all of them are told is told a
 /// few times in a pause, however often their user or an administrator has it be something else.
 #[test]
 fn a_large_group_is_told_a_few_times_and_once_more() {

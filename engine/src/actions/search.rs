@@ -21,7 +21,7 @@ use crate::{
 
 /// The part of a cycle's steps that one search may take at first: one of so many.
 const SEARCHES_MIN: u64 = 64;
-/// Where actions are bounded it may take the steps of one at first, or so many if these are more.
+/// Steps that one search may take at first where actions are bounded: those of one action, or so many if these are more.
 const SEARCH_STEPS_MIN: u64 = 2_000;
 
 impl Cycle<'_> {

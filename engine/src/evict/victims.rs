@@ -373,10 +373,7 @@ impl LeafVictims {
     }
 }
 
-/// Sums what pods ask for; GPU memory is no GPUs.
-///
-/// # Source
-/// docs/behaviour.md 1.11: the order of victims goes by requests.
+/// Sums what pods ask for, by which the order of victims goes (docs/behaviour.md 1.11); GPU memory is no GPUs.
 fn asked<'p>(state: &State, pods: impl Iterator<Item = &'p PodId>) -> Charge {
     pods.fold(Charge::default(), |sum, pod| sum + state.shapes()[state.pods()[*pod].shape].charge)
 }

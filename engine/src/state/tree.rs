@@ -121,7 +121,7 @@ pub(crate) struct Tree {
     completing: u32,
     /// Number of leaves that have pods beyond their minimum.
     elastic: u32,
-    /// What of a group with sub-groups has pods.
+    /// The part of a group with sub-groups that has pods.
     occupied: Option<Box<Occupied>>,
 }
 

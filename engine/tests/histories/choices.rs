@@ -67,7 +67,7 @@ fn a_nominated_node_of_another_rack_is_passed_over() {
     );
 }
 
-/// Where racks are only preferred, a node that a pod's status nominates is none for it outside the zone of its gang.
+/// If racks are only preferred, a node that a pod's status nominates is none for it outside the zone of its gang.
 #[test]
 fn a_nominated_node_of_another_zone_is_passed_over() {
     let mut world = world(

@@ -23,6 +23,7 @@ mod resumed;
 mod rounds;
 mod shared_turns;
 mod shares;
+mod sub_groups;
 mod told_wrong;
 mod verdicts;
 mod wishes;

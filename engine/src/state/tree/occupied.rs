@@ -1,4 +1,4 @@
-//! What of a tree has pods: what is asked of a group costs its pods, and not the sub-groups that they could be in.
+//! The part of a tree that has pods: what is asked of a group costs its pods, and not the sub-groups that they could be in.
 //!
 //! A sub-group without pods is satisfied, ready and whole where it needs nothing, else it is neither, and nothing of it is
 //! placed or evicted. So walks of a tree pass over such sub-groups, and count those that are satisfied.
@@ -10,14 +10,14 @@ use crate::{
     state::tree::{Leaf, Member, Set, Tree, adjust, count::Count},
 };
 
-/// Where a member is: the set that holds it, and its place in the list of members there.
+/// The place of a member: the set that holds it, and its place in the list of members there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Seat {
     set: u16,
     at: u16,
 }
 
-/// What is known of a set.
+/// The facts that are kept of a set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Branch {
     /// None for the group itself.
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// What is passed over of a tree changes no answer: a tree that passes over nothing gives all of them alike.
+    /// Passing over parts of a tree changes no answer: a tree that passes over nothing gives all of them alike.
     #[test]
     fn sub_groups_without_pods_change_no_answer() {
         for seed in 0..2_000 {
