@@ -2,7 +2,7 @@
 
 use crate::{
     base::{
-        ids::{ClassId, GroupId, Id, ShapeId},
+        ids::{ClassId, GroupId, Id, PodId, ShapeId},
         resources::Charge,
     },
     pending::{Class, ClassKey, Classes, Pending},
@@ -105,7 +105,8 @@ fn class_key(state: &State, group: GroupId, key: &mut Vec<u32>) {
         }
         key.push(u32::MAX);
     }
-    if alone {
+    let waits = |pod: PodId| state.pods().status[pod].is_waiting();
+    if alone || lacks_members(&row.tree, 0, &waits) {
         key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
     }
 }
@@ -128,4 +129,20 @@ fn sets_key(tree: &Tree, set: u16, key: &mut Vec<u32>) {
             sets_key(tree, inner, key);
         }
     }
+}
+
+/// Tells whether a set, or one below it, has fewer members that can be filled than it needs, and others without pods: which of
+/// its members come then depends on where those without pods stand between them, which no key says.
+///
+/// # Cost
+/// In the pods of such a set; nothing worth counting for a group without sub-groups.
+fn lacks_members(tree: &Tree, set: u16, waits: &impl Fn(PodId) -> bool) -> bool {
+    let (row, walked) = (&tree.sets[usize::from(set)], tree.walked(set));
+    let known = walked.len() + tree.idle(set);
+    let is_open = row.needed().max(known) < row.members.len();
+    let lacks_below = |member: &Member| match *member {
+        Member::Set(inner) => lacks_members(tree, inner, waits),
+        Member::Leaf(_) => false,
+    };
+    (is_open && !tree.can_fill(Member::Set(set), waits)) || walked.iter().any(lacks_below)
 }

@@ -36,6 +36,22 @@ fn a_sub_group_that_cannot_be_filled_is_passed_over() {
     assert!(first[0].starts_with("place a-two "), "{first:?}");
 }
 
+/// Of two groups that need one of two sub-groups, neither of which has all its pods any more, the one goes on with the
+/// sub-group that comes first, and in the other it has none: they do not stand in for each other.
+#[test]
+fn groups_are_not_alike_where_sub_groups_without_pods_come_first() {
+    let part = "{ min: 2, members: { x: {}, y: { state: succeeded } } }";
+    let none = "{ subgroups: { c: { pods: 0, min: 1 } } }";
+    let mut world = world(&format!(
+        "nodes: {{ node0: {{ gpus: 8, cpu: 8 }} }}\n\
+         queues: {{ q: {{ quota: unlimited }} }}\n\
+         groups:\n\
+         \x20 first: {{ queue: q, age: 2m, min_subgroups: 1, subgroups: {{ a: {none}, b: {part} }} }}\n\
+         \x20 second: {{ queue: q, age: 1m, min_subgroups: 1, subgroups: {{ b: {part}, d: {none} }} }}"
+    ));
+    assert_eq!(decide(&mut world, 0), ["place second-b-x on node0"]);
+}
+
 /// Whoever may create pods asks for any amount of GPU memory on any number of GPUs, and for instances of profiles of any number
 /// of slices: what a queue summed of a gang of such pods was more than a number holds, which ended the scheduler.
 #[test]
