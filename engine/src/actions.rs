@@ -13,7 +13,7 @@ use crate::{
     actions::retract::Retractions,
     base::{
         id_set::IdSet,
-        ids::{GroupId, PodId},
+        ids::{ClassId, GroupId, PodId, QueueId},
         time::Timestamp,
     },
     cluster::Cluster,
@@ -50,6 +50,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) repeated_nominations: Vec<(PodId, Place)>,
     /// Groups whose search goes on in the next cycle: no other kind of eviction is tried for them before it is over.
     pub(crate) undecided: BTreeSet<GroupId>,
+    /// Class queues no search of which begins anew any more in this cycle, as one ran out of its steps.
+    pub(crate) resting: BTreeSet<(QueueId, ClassId, EvictionKind)>,
     /// True once allocate stopped before all had their turns.
     pub(crate) is_cut: bool,
     /// True if pods were nominated for places that are free already: the next plan is due at once.
@@ -105,6 +107,7 @@ pub fn plan_stepwise(
         nominated,
         repeated_nominations: Vec::new(),
         undecided: BTreeSet::new(),
+        resting: BTreeSet::new(),
         is_cut: false,
         due: false,
         marked: IdSet::default(),

@@ -75,10 +75,18 @@ impl Cycle<'_> {
     }
 
     /// Tells whether a search that ran out of its steps before passes over this turn, so that those of others come in
-    /// between.
+    /// between. All of its class queue passes over theirs in the same cycle: the turns of many are as few steps as that of one.
     fn rests(&mut self, kind: EvictionKind, turn: Turn) -> bool {
-        self.config.action_steps_max.is_some()
-            && self.cluster.pending.rests(turn.queue, turn.class, kind)
+        if self.config.action_steps_max.is_none() {
+            return false;
+        }
+        let at = (turn.queue, turn.class, kind);
+        let is_known = self.resting.contains(&at);
+        let rests = is_known || self.cluster.pending.rests(turn.queue, turn.class, kind);
+        if rests {
+            self.resting.insert(at);
+        }
+        rests
     }
 
     /// The most steps that a search may take: its part of those of a cycle, or of an action where these are fewer, and twice
@@ -109,6 +117,7 @@ impl Cycle<'_> {
             self.cluster.pending.end_patience(turn.queue, turn.class, kind);
         } else if is_new {
             self.cluster.pending.note_cut_off(turn.queue, turn.class, kind, has_all);
+            self.resting.insert((turn.queue, turn.class, kind));
         }
         let shortage = match outcome {
             Outcome::Nothing => self.left_out(kind, turn, &search),

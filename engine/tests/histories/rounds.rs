@@ -264,6 +264,45 @@ fn a_long_search_takes_its_part_of_each_cycle() {
     panic!("it comes to no end")
 }
 
+/// A full cluster, on each node of which a pod that nobody may evict keeps away those of the owner that wait.
+fn barred(nodes: u64, waiting: u64) -> World {
+    let mut world = full(nodes);
+    let mut text = String::from("nodes:\n");
+    for node in 0..nodes {
+        let _ = writeln!(text, "  node{node}: {{ gpus: 2, labels: {{ host: h{node} }} }}");
+    }
+    text += "groups:\n";
+    let away = "anti_affinity: [{ key: host, labels: { app: x } }]";
+    for node in 0..nodes {
+        let _ = writeln!(text, "  o{node}: {{ queue: owner, {away}, on: node{node} }}");
+    }
+    for group in 0..waiting {
+        let _ = writeln!(text, "  w{group}: {{ queue: owner, gpus: 1, labels: {{ app: x }} }}");
+    }
+    add(&mut world, &text);
+    world
+}
+
+/// Of groups that are alike but for who keeps them away each has a turn where the one before had it in vain. Their searches take
+/// the part of one all the same, also of cycles in which all of them pass over theirs.
+#[test]
+fn long_searches_of_groups_alike_take_the_part_of_one() {
+    const PART: u64 = 2_000;
+    /// What a set costs by which a search passes its bound, and who else has a turn.
+    const BESIDE: u64 = 1_000;
+    let alone = plan_at(&mut barred(100, 1), 0).steps.total();
+    assert!(alone > 2 * PART + BESIDE, "{alone} steps");
+    let mut world = barred(100, 8);
+    world.config.action_steps_max = Some(PART);
+    let mut taken = 0;
+    for cycle in 0..30 {
+        news(&mut world, cycle);
+        taken += plan_at(&mut world, cycle).steps.total();
+        let cycles = cycle.unsigned_abs() + 1;
+        assert!(taken <= (PART + BESIDE) * cycles, "{taken} steps in {cycles} cycles");
+    }
+}
+
 /// Groups that may not be victims are looked at by each search anew, and that counts as well.
 #[test]
 fn victims_that_are_passed_over_count() {
