@@ -177,6 +177,11 @@ fn spec_patch(desired: &Desired, stored: &Object) -> Map<String, Value> {
     patch
 }
 
+/// Tells whether no pod of a group holds a place any more since it was as `before`: what was not promised to them may be then.
+pub(crate) fn lets_go(before: &Object, now: &Object) -> bool {
+    holds_places(before) && !holds_places(now)
+}
+
 /// Tells whether pods of a group hold places, as its status says.
 fn holds_places(stored: &Object) -> bool {
     let allocated = &stored.value()["status"]["resourcesStatus"]["allocated"];

@@ -23,6 +23,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::follow::{Change, Listing, Selection, follow, is_same_but_status};
 use crate::global;
+use crate::merge::lets_go;
 use crate::meters::{Ended, Measured, Meters};
 use crate::pod::Pod;
 use crate::queue::Queue;
@@ -426,7 +427,8 @@ fn follow_pods(args: &Args, client: Client, sink: Sink) -> impl Future<Output = 
     })
 }
 
-/// `PodGroup`s into the store. One that somebody else changed or deleted is put right by its pods, if asked.
+/// `PodGroup`s into the store. One that somebody else changed or deleted is put right by its pods, if asked, and so is one that
+/// holds no places any more.
 fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Output = ()> {
     let mut listing = Listing::new();
     let mut is_counted = false;
@@ -437,7 +439,9 @@ fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Ou
             let key = Key::new(object.namespace(), object.name());
             listing.see(key.clone());
             let stored = sink.store.group_at_once(&key);
-            let is_news = stored.is_some_and(|stored| !is_same_but_status(&stored, &object));
+            let is_news = stored.is_some_and(|stored| {
+                lets_go(&stored, &object) || !is_same_but_status(&stored, &object)
+            });
             // A list is the truth, whatever versions it has.
             if listing.is_open() {
                 sink.store.set_group(&key, Some(&object));
