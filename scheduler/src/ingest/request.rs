@@ -255,8 +255,11 @@ impl<'a> Asking<'_, 'a> {
         if let (Some(applied), allocated) = self.given_whole
             && whole.iter().next().is_some()
         {
+            // Of the others its kubelet says what containers have together, which counts by container.
             let given = given(context, applied, allocated);
-            self.resize(&mut whole, &given);
+            let is_named = |lane: Lane| whole.amount(lane) > 0;
+            let named: Resources = given.iter().filter(|(lane, _)| is_named(*lane)).collect();
+            self.resize(&mut whole, &named);
         }
         for (lane, amount) in whole.iter() {
             running.add(lane, amount - running.amount(lane));
