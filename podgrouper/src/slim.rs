@@ -104,11 +104,13 @@ const CONTAINER_STATUSES: Kept = Kept::Fields(
 );
 const POD_STATUS: Kept = Kept::Fields(
     &[
+        ("allocatedResources", Kept::Whole),
         ("conditions", CONDITIONS),
         ("containerStatuses", CONTAINER_STATUSES),
         ("initContainerStatuses", CONTAINER_STATUSES),
         ("phase", Kept::Whole),
         ("resourceClaimStatuses", Kept::Whole),
+        ("resources", REQUESTS),
         ("startTime", Kept::Whole),
     ],
     &Kept::Nothing,
@@ -395,7 +397,8 @@ mod tests {
             "status": {"phase": "Pending", "podIP": "10.0.0.1", "conditions": [
                 {"type": "PodScheduled", "status": "True", "message": "long"},
                 {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
-                "containerStatuses": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "0.5"}}}]},
+                "containerStatuses": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "0.5"}}}],
+                "resources": {"requests": {"memory": "2Gi"}}, "allocatedResources": {"memory": "3Gi"}},
         });
         let slim = read::<PodShape>(&pod).into_object(&Gvk::new("v1", "Pod"));
         assert_eq!(Pod::from_object(&slim), Pod::from_value(&pod));

@@ -164,7 +164,7 @@ fn request(spec: &Value, given: &Given<'_>) -> Totals {
         total.add(&requests(container));
     }
     total.raise(&peak);
-    for (name, amount) in Totals::from_value(&spec["resources"]["requests"]).iter() {
+    for (name, amount) in given.whole(spec).iter() {
         total.set(name, amount);
     }
     total.add(&Totals::from_value(&spec["overhead"]));
@@ -179,11 +179,16 @@ fn is_overlong<'v>(containers: impl Iterator<Item = &'v Value>) -> bool {
     names.nth(POD_NAMES_MAX).is_some()
 }
 
-/// Holds what the kubelet of a pod has given its containers, which differs from what they ask for while they are resized.
+/// Resources of which a pod may get more or less while it runs.
+const RESIZED: [&str; 2] = [resource::CPU, resource::MEMORY];
+
+/// Holds what the kubelet of a pod has given it and its containers, which differs from what they ask for while they are resized.
 #[derive(Default)]
 struct Given<'a> {
     /// By the name of the container, where they say what it was given.
     statuses: HashMap<&'a str, &'a Value>,
+    /// Of the pod as a whole, where it says that.
+    whole: Option<&'a Value>,
     /// It will never give what they ask for.
     is_infeasible: bool,
 }
@@ -197,6 +202,7 @@ impl<'a> Given<'a> {
         let said = all.filter(|status| status["resources"].is_object());
         Self {
             statuses: said.filter_map(|one| Some((one["name"].as_str()?, one))).collect(),
+            whole: Some(status).filter(|status| status["resources"].is_object()),
             is_infeasible: rows("conditions").any(is_infeasible),
         }
     }
@@ -205,16 +211,33 @@ impl<'a> Given<'a> {
     fn requests(&self, container: &Value) -> Totals {
         let mut own = Totals::from_value(&container["resources"]["requests"]);
         let name = container["name"].as_str();
-        let Some(status) = name.and_then(|name| self.statuses.get(name)) else { return own };
-        let mut given = Totals::from_value(&status["resources"]["requests"]);
-        given.raise(&Totals::from_value(&status["allocatedResources"]));
-        for name in [resource::CPU, resource::MEMORY] {
-            let amount = |of: &Totals| of.get(name).unwrap_or_default();
-            if self.is_infeasible || amount(&given) > amount(&own) {
-                own.set(name, amount(&given));
-            }
+        if let Some(status) = name.and_then(|name| self.statuses.get(name)) {
+            self.resize(&mut own, &RESIZED, status);
         }
         own
+    }
+
+    /// Works out what the pod takes of what it asks for as a whole, as the scheduler counts it.
+    fn whole(&self, spec: &Value) -> Totals {
+        let mut own = Totals::from_value(&spec["resources"]["requests"]);
+        if let Some(status) = self.whole {
+            let is_named = |name: &&str| own.get(name).is_some_and(|amount| !amount.is_zero());
+            let named: Vec<&str> = RESIZED.into_iter().filter(is_named).collect();
+            self.resize(&mut own, &named, status);
+        }
+        own.without_zeros()
+    }
+
+    /// Makes of what is asked for of some resources what is taken, where this status says what was given.
+    fn resize(&self, own: &mut Totals, names: &[&str], status: &Value) {
+        let mut all = Totals::from_value(&status["resources"]["requests"]);
+        all.raise(&Totals::from_value(&status["allocatedResources"]));
+        for name in names {
+            let given = all.get(name).unwrap_or_default();
+            if self.is_infeasible || given > own.get(name).unwrap_or_default() {
+                own.set(name, given);
+            }
+        }
     }
 }
 
@@ -397,6 +420,24 @@ mod tests {
             [("4", "1", "Deferred", "4"), ("1", "4", "", "4"), ("400", "1", "Infeasible", "1")]
         {
             check(&pod(asked, given, reason), json!({"cpu": counts}), json!({"cpu": counts}));
+        }
+    }
+
+    /// A kubelet says what the containers have together of what the pod does not ask for as a whole.
+    #[test]
+    fn what_a_pod_asks_for_as_a_whole_counts_as_its_kubelet_gives_it() {
+        for (asked, given, counts) in [
+            (json!({"cpu": "2"}), json!({"cpu": "4", "memory": "5"}), "4"),
+            (json!({"cpu": "4"}), json!({"cpu": "2"}), "4"),
+            (json!({"memory": "5"}), json!({"cpu": "4", "memory": "5"}), "1"),
+            (json!({}), json!({"cpu": "4"}), "1"),
+        ] {
+            let pod = json!({
+                "spec": {"containers": [container("1")], "resources": {"requests": asked}},
+                "status": {"phase": "Running", "resources": {"requests": given}},
+            });
+            let requested = Usage::of(&pod).requested;
+            assert_eq!(requested.to_value()["cpu"], counts, "{asked} {given}");
         }
     }
 
