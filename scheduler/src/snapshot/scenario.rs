@@ -130,9 +130,8 @@ fn name_pod(names: &mut Names, world: &World, id: PodId, name: &str) {
     row.group = group;
     row.node = node;
     if let Some(group) = group {
-        let row = &mut names.groups[group];
-        row.presence.references += 1;
-        row.pods.push(number);
+        names.groups[group].presence.references += 1;
+        names.enlist(group, number);
     }
 }
 
@@ -143,4 +142,34 @@ fn classes(ingest: &mut Ingest) -> serde_json::Result<()> {
         ingest.applied(Kind::PriorityClass, class.to_string().as_bytes())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use kai_sim::{build, scenario};
+
+    use super::*;
+
+    const TWO: &str = "
+title: Two pods wait
+why: one of them is taken out
+nodes: { n: { gpus: 1 } }
+queues: { team: { quota: 1 } }
+groups: { train: { queue: team, gpus: 1, pods: 2 } }
+expect: |
+  wait train
+";
+
+    #[test]
+    fn pods_of_a_scenario_may_be_taken_out_again() {
+        let scenario = scenario::parse(TWO).expect("it is a scenario");
+        let world = build::build(&scenario).expect("it makes sense");
+        let mut snapshot = of_world(world).expect("the classes can be read");
+        let names = &snapshot.ingest.context.names;
+        let (group, row) = names.groups.iter().next().expect("there is one");
+        let uid = names.pods.key(*row.pods.last().expect("it has two pods"));
+        let pod = json!({"metadata": {"namespace": NAMESPACE, "name": &**uid, "uid": &**uid}});
+        snapshot.ingest.deleted(Kind::Pod, pod.to_string().as_bytes()).expect("it is a pod");
+        assert_eq!(snapshot.ingest.context.names.groups[group].pods.len(), 1);
+    }
 }
