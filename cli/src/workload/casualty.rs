@@ -131,4 +131,19 @@ mod tests {
         );
         check(&[("a", 9, 0, "Completed", "state")], &[]);
     }
+
+    /// The containers after it never began, so that only its own log tells why.
+    #[test]
+    fn a_pod_fails_with_its_init_container() {
+        let end = json!({"exitCode": 2, "reason": "Error", "finishedAt": "2026-01-01T00:00:05Z"});
+        let pod = json!({"metadata": {"name": "a"}, "status": {"phase": "Failed",
+            "initContainerStatuses": [{"name": "fetch", "state": {"terminated": end}}],
+            "containerStatuses": [{"name": "main", "state": {"waiting": {}}}]}});
+        let evicted = json!({"metadata": {"name": "b"},
+            "status": {"phase": "Failed", "reason": "Evicted"}});
+        let all = casualties(&[evicted, pod]);
+        let said: Vec<String> =
+            all.iter().map(|one| format!("{} {}: {}", one.pod, one.container, one.how())).collect();
+        assert_eq!(said, ["a fetch: exit code 2", "b : Evicted"]);
+    }
 }

@@ -60,3 +60,40 @@ fn asked(workload: &Workload) -> u64 {
     each.sort_unstable();
     each.into_iter().take(workload.together()).fold(0, u64::saturating_add)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A pod that asks for so many GPUs.
+    fn pod(gpus: u8, node: &str, phase: &str) -> Value {
+        let limits = json!({"limits": {"nvidia.com/gpu": gpus.to_string()}});
+        json!({"spec": {"nodeName": node, "containers": [{"resources": limits}]},
+            "status": {"phase": phase}})
+    }
+
+    /// A queue that has room for it is not in the way, and pods that have a node are among what the queues hold already.
+    #[test]
+    fn the_queue_that_is_short_gets_room_for_pods_without_a_node() {
+        let queue = |name: &str, parent: &str, limit: u8| {
+            json!({"metadata": {"name": name},
+                "spec": {"parentQueue": parent, "resources": {"gpu": {"limit": limit}}},
+                "status": {"allocated": {"nvidia.com/gpu": "3"}}})
+        };
+        let queues = Queues::read(vec![queue("team", "org", 8), queue("org", "", 7)]);
+        let mut workload = Workload::default();
+        workload.queue = "team".to_owned();
+        workload.groups = vec![json!({"spec": {"minMember": 2}})];
+        workload.pods = vec![
+            pod(1, "n", "Running"),
+            pod(1, "", "Failed"),
+            pod(4, "", "Pending"),
+            pod(2, "", "Pending"),
+            pod(3, "", "Pending"),
+        ];
+        let command = raise(&LIMIT, &workload, &queues);
+        assert_eq!(command.as_deref(), Some("kubectl kai queues set org --gpu-limit 8"));
+    }
+}
