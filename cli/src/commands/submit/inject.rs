@@ -433,3 +433,40 @@ fn gang(object: &mut Value, min: u32) -> Result<(), Problem> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No node has GPUs of two models.
+    #[test]
+    fn a_model_takes_the_place_of_that_of_before() {
+        let term = |product: &str| {
+            json!({"matchExpressions": [{"key": "zone", "operator": "Exists"},
+                {"key": names::GPU_PRODUCT, "operator": "In", "values": [product]}]})
+        };
+        let required = json!({"nodeSelectorTerms": [term("A100"), term("V100")]});
+        let affinity =
+            json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}});
+        let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"},
+            "spec": {"affinity": affinity, "containers": [{"name": "main"}]}});
+        let site = sites(&pod).remove(0);
+        require_product(&mut pod, &site, &["H100".to_owned()]);
+        let affinity = &pod["spec"]["affinity"]["nodeAffinity"];
+        let required = &affinity["requiredDuringSchedulingIgnoredDuringExecution"];
+        assert_eq!(required["nodeSelectorTerms"], json!([term("H100"), term("H100")]));
+    }
+
+    /// A parameter has its value from one place.
+    #[test]
+    fn a_value_takes_the_place_of_where_it_came_from() {
+        let from = json!({"configMapKeyRef": {"name": "settings", "key": "rate"}});
+        let parameters =
+            json!([{"name": "rate", "valueFrom": from}, {"name": "seed", "valueFrom": from}]);
+        let mut workflow =
+            json!({"kind": "Workflow", "spec": {"arguments": {"parameters": parameters}}});
+        params(&mut workflow, &[("rate".to_owned(), "1".to_owned())]).expect("it has a place");
+        let expect = json!([{"name": "rate", "value": "1"}, {"name": "seed", "valueFrom": from}]);
+        assert_eq!(workflow["spec"]["arguments"]["parameters"], expect);
+    }
+}
