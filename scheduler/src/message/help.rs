@@ -162,8 +162,10 @@ fn of_queue(remedy: Remedy, asked: Asked<'_>) -> Option<Help> {
     let named = |queue: QueueId| names.queue_name(queue.number());
     Some(match remedy {
         Remedy::CreateQueue => {
+            let Some(queue) = asked.missing_queue() else {
+                return Some(admin("give one of those queues another parent, or none", "none"));
+            };
             // A user names the queue, and an administrator runs the command.
-            let queue = names.queue_of_group(asked.group);
             let command = is_name(queue).then(|| format!("kubectl kai queues create {queue}"));
             Help { command, ..admin("create the queue", "others may use it too") }
         }

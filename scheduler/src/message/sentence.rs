@@ -3,6 +3,8 @@
 //! KAI's words are in the modules beside this one. These stand on the group as an annotation, and the command line and the
 //! demo print what they find there.
 
+use std::collections::BTreeSet;
+
 use kai_engine::{
     Bound, Cluster, EvictionKind, GPU_MILLI, GroupId, Limit, QueueLane, Shortage, Symbol, Unready,
     Why,
@@ -65,6 +67,21 @@ impl<'a> Asked<'a> {
 
     fn queue(&self) -> &'a str {
         self.names.queue_of_group(self.group)
+    }
+
+    /// Finds the queue that is not there: its own, or the first above it. None where all are there and form a ring.
+    pub(super) fn missing_queue(&self) -> Option<&'a str> {
+        let names = self.names;
+        let mut seen = BTreeSet::new();
+        let mut at = names.groups[self.group].queue;
+        while let Some(queue) = at.filter(|queue| seen.insert(*queue)) {
+            let Some(row) = names.queues.row(queue) else { return Some(self.queue()) };
+            if !row.presence.is_there {
+                return Some(names.queues.key(queue));
+            }
+            at = row.parent;
+        }
+        at.is_none().then(|| self.queue())
     }
 }
 
@@ -129,21 +146,11 @@ fn held(asked: Asked<'_>) -> Reason {
 }
 
 fn queue_missing(asked: Asked<'_>) -> Reason {
-    let names = asked.names;
-    let mut missing = names.queue_of_group(asked.group);
-    let mut at = names.groups[asked.group].queue;
-    while let Some(queue) = at {
-        let Some(row) = names.queues.row(queue) else { break };
-        if !row.presence.is_there {
-            missing = names.queues.key(queue);
-            break;
-        }
-        at = row.parent;
-    }
-    let what = if missing == names.queue_of_group(asked.group) {
-        format!("its queue {missing} does not exist")
-    } else {
-        format!("queue {missing}, above its own, does not exist")
+    let own = asked.queue();
+    let what = match asked.missing_queue() {
+        Some(missing) if missing == own => format!("its queue {missing} does not exist"),
+        Some(missing) => format!("queue {missing}, above its own, does not exist"),
+        None => format!("the queues above its queue {own} form a ring"),
     };
     Reason::new(1201, "NoQueue", what).never()
 }

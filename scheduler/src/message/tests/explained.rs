@@ -376,3 +376,30 @@ fn only_what_can_be_a_queue_is_part_of_a_command() {
         assert_eq!(said.help[0].command.as_deref(), expect, "{queue}");
     }
 }
+
+/// The queue that is named is there where one above it is not, and one that is below itself has no end.
+#[test]
+fn the_queue_that_is_not_there_is_the_one_to_create() {
+    const RING: &str = "the queues above its queue team-a form a ring";
+    for (parents, sentence, command) in [
+        ([("dept", "")].as_slice(), "its queue team-a does not exist", "team-a"),
+        (&[("team-a", "dept")], "queue dept, above its own, does not exist", "dept"),
+        (&[("team-a", "dept"), ("dept", "team-a")], RING, ""),
+        (&[("team-a", "dept"), ("dept", "dept")], RING, ""),
+        (&[("team-a", "team-a")], RING, ""),
+    ] {
+        let mut names = world();
+        for (queue, parent) in parents {
+            let [queue, above] = [queue, parent].map(|name| names.queue(name).number());
+            let row = &mut names.queues[queue];
+            row.presence.is_there = true;
+            row.parent = (!parent.is_empty()).then_some(above);
+        }
+        let (why, cluster) = (Why::QueueMissing, Cluster::default());
+        let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
+        let said = explanation(asked).expect("it waits");
+        assert_eq!(said.sentence, sentence, "{parents:?}");
+        let command = (!command.is_empty()).then(|| format!("kubectl kai queues create {command}"));
+        assert_eq!(said.help[0].command, command, "{parents:?}");
+    }
+}
