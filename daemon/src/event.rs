@@ -53,7 +53,9 @@ pub struct Statement<'a> {
 pub fn name(regarding: Regarding<'_>, reason: &str, message: &str) -> String {
     let all = format!("{}/{reason}/{message}", regarding.uid);
     let hash = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, all.as_bytes()).simple().to_string();
-    format!("{}.{}", truncated(regarding.name, NAME_BYTES_MAX), &hash[..HASH_LETTERS])
+    // Each part of a name ends in a letter or a digit.
+    let start = truncated(regarding.name, NAME_BYTES_MAX).trim_end_matches(['-', '.']);
+    format!("{start}.{}", &hash[..HASH_LETTERS])
 }
 
 /// Makes an event of `v1` that happened once, at the whole second before `now`.
@@ -122,6 +124,23 @@ mod tests {
         assert_eq!(name(GROUP, "Unschedulable", "a"), "g.1303af3aa2355385");
         assert_ne!(name(GROUP, "Unschedulable", "b"), name(GROUP, "Unschedulable", "a"));
         assert_ne!(name(GROUP, "NotReady", "a"), name(GROUP, "Unschedulable", "a"));
+    }
+
+    /// What cannot be called so is an event that nobody hears of.
+    #[test]
+    fn a_long_name_is_cut_where_a_part_of_a_name_may_end() {
+        let [short, long] = [229, 253].map(|bytes| "a".repeat(bytes));
+        for (of, start) in [
+            (long.clone(), &long[..NAME_BYTES_MAX]),
+            (format!("{short}-{}", "b".repeat(20)), &*short),
+            (format!("{short}.{}", "b".repeat(20)), &*short),
+            (format!("{}--{}", &short[..228], "b".repeat(20)), &short[..228]),
+        ] {
+            let name = name(Regarding { name: &of, ..GROUP }, "Unschedulable", "a");
+            let hash = name.strip_prefix(start).and_then(|rest| rest.strip_prefix('.'));
+            assert_eq!(hash.map(str::len), Some(HASH_LETTERS), "{name}");
+            assert!(name.len() <= 253, "{name}");
+        }
     }
 
     #[test]
