@@ -321,3 +321,17 @@ async fn a_list_is_read_to_its_last_page() {
     assert_eq!(asked, ["list", "list", "list"], "the streamed list, and two pages");
     assert_eq!(told[..3], ["begin", "applied", "end"]);
 }
+
+/// A server that does not know of streamed lists tells what there is and what changes, and never that this is all.
+#[tokio::test(start_paused = true)]
+async fn a_list_whose_end_does_not_come_is_asked_for_in_pages() {
+    const PAGE: &str = "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{}]}";
+    let server: Server = |n| match n {
+        0 => stream(vec![(0, ADDED)]),
+        1 => ended(PAGE),
+        _ => stream(vec![]),
+    };
+    let Watched { asked, told, .. } = watched(Kind::Node, server).await;
+    assert_eq!(asked, ["list", "list", "go on"], "the streamed list, a page, and what follows");
+    assert_eq!(told[..5], ["begin", "applied", "begin", "applied", "end"]);
+}
