@@ -156,6 +156,19 @@ mod tests {
         check(&["--placement-strategy=spread"], "fragmentation", Placement::Spread);
     }
 
+    /// With a file the shard is not asked, and with a flag neither.
+    #[test]
+    fn the_file_goes_before_the_shard_and_the_flag_before_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("scheduler.yaml");
+        let text = "tiers: [{plugins: [{name: gpuspread}, \
+                    {name: nodeplacement, arguments: {gpu: spread, cpu: spread}}]}]";
+        std::fs::write(&path, text).expect("it is written");
+        let file = format!("--scheduler-conf={}", path.display());
+        check(&[&file], "binpack", Placement::Spread);
+        check(&[&file, "--placement-strategy=binpack"], "fragmentation", Placement::Pack);
+    }
+
     /// Below zero there is no limit, and at zero there is no consolidation.
     #[test]
     fn flags_about_victims_are_the_engines() {

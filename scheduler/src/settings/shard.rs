@@ -619,6 +619,19 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_turns_is_told_where_its_plugin_is_on() {
+        let base = Config::default();
+        for (spec, expect) in [
+            ("{}", false),
+            ("plugins: {reflectjoborder: {}}", true),
+            ("plugins: {reflectjoborder: {enabled: false}}", false),
+        ] {
+            let read: SchedulingShardSpec = serde_saphyr::from_str(spec).expect("a shard's spec");
+            assert_eq!(Settings::of_shard(&read, &base).job_order, expect, "{spec}");
+        }
+    }
+
+    #[test]
     fn past_use_is_read_from_where_both_forms_say() {
         let text = "{usageDBConfig: {clientType: prometheus, connectionString: 'http://prometheus:9090', \
                     usageParams: {halfLifePeriod: 24h}}}";
