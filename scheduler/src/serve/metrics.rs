@@ -278,6 +278,10 @@ mod tests {
         let (groups, solved, scenarios, filtered) = (3, 1, 4, 5);
         let steps = Steps { groups, solved, scenarios, filtered, spent: true, ..Steps::default() };
         metrics.acted(Action::Preempt, &steps, Duration::from_millis(2));
+        // They let groups in by other means.
+        for other in [Action::Consolidate, Action::Reclaim, Action::Allocate] {
+            metrics.acted(other, &steps, Duration::from_millis(3));
+        }
         let text = |leads| {
             let text = metrics.text("kai-scheduler", leads).expect("names and labels fit");
             String::from_utf8(text).expect("metrics are text")

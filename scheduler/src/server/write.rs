@@ -64,9 +64,22 @@ impl OpenWrites {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use tokio::time::advance;
 
     use super::*;
+    use crate::server::answering::answering;
+
+    /// An alert is about the part of writes that fails.
+    #[tokio::test(start_paused = true)]
+    async fn writes_are_counted_by_how_they_ended() {
+        let write = answering(|_, _| (200, json!({}))).await;
+        for done in [true, true, true, false] {
+            write.count("bind", done);
+        }
+        let count = |result| write.metrics.writes.with_label_values(&["bind", result]).get();
+        assert_eq!(["success", "error"].map(count), [3, 1]);
+    }
 
     /// A server that fails at once may have been silent a moment before.
     #[tokio::test(start_paused = true)]
