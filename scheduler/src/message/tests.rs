@@ -112,7 +112,7 @@ fn a_limit_and_a_quota() {
         fair_share: PerLane::default(),
         allocated: PerLane([1000, 0, 3500]),
         allocated_non_preemptible: PerLane([1000, 500_000_000, 1000]),
-        requested: PerLane::default(),
+        requested: PerLane([0, 0, 7000]),
     };
     let bound = |lane| Box::new(Bound { queue, lane, requested: PerLane([500, 1, 1000]) });
     let say = |why: Why| said(&why, &names).expect("there is something to say");
@@ -132,7 +132,15 @@ fn a_limit_and_a_quota() {
     let details = error.queue.expect("the queue's numbers");
     assert_eq!(details["name"], "team-a");
     assert_eq!(details["queueResourceLimits"]["memory"], "-1");
-    assert_eq!(details["queueAllocatedResources"]["nvidia.com/gpu"], "3500m");
+    for (field, expect) in [
+        ("queueRequestedResources", "7"),
+        ("queueDeservedResources", "1500m"),
+        ("queueAllocatedResources", "3500m"),
+        ("queueAllocatedNonPreemptibleResources", "1"),
+        ("queueResourceLimits", "4"),
+    ] {
+        assert_eq!(details[field]["nvidia.com/gpu"], expect, "{field}");
+    }
     for (preemptible, expect) in [(true, "0"), (false, "1")] {
         let facts = Group { preemptible, ..Group::default() };
         let told = said_of(&facts, &Why::OverLimit(bound(QueueLane::Gpu)), &names);

@@ -250,8 +250,11 @@ fn bounds_of_queues_are_named_with_their_numbers() {
         &[],
         "KAI1202 OverLimit never: the limit of queue team-a is 0 or not set, which counts as 0: it asks for 1 GPU",
     );
+    // What it holds beside that may be evicted.
+    let mut fixed = bound(8, 7, 4);
+    fixed.queue.allocated_non_preemptible = PerLane([6 * GPU; 3]);
     check(
-        &Why::OverQuota(Box::new(bound(8, 6, 4))),
+        &Why::OverQuota(Box::new(fixed)),
         &[],
         "KAI1204 OverQuota: it may not be evicted, so it has to stay within the quota of queue team-a: it asks for 4 \
          GPUs, and 6 of 8 GPUs are held by such work",
@@ -374,6 +377,27 @@ fn only_what_can_be_a_queue_is_part_of_a_command() {
         let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
         let said = explanation(asked).expect("it waits");
         assert_eq!(said.help[0].command.as_deref(), expect, "{queue}");
+    }
+}
+
+/// With fewer GPUs than it asks for it would be other work.
+#[test]
+fn the_pods_that_would_do_have_together_what_it_asks_for() {
+    let (names, cluster) = (world(), Cluster::default());
+    for (asks, most, expect) in [
+        (9, 8, "run it as 2 pods with 5 GPUs each (--workers 2 --gpu 5)"),
+        (16, 8, "run it as 2 pods with 8 GPUs each (--workers 2 --gpu 8)"),
+        (17, 8, "run it as 3 pods with 6 GPUs each (--workers 3 --gpu 6)"),
+        (3, 1, "run it as 3 pods with 1 GPU each (--workers 3 --gpu 1)"),
+    ] {
+        let why = room(|it| {
+            let request = [(Lane::GPU, asks * GPU)].into_iter().collect();
+            it.too_large = Some(TooLarge { lane: Lane::GPU, most: most * GPU, request });
+            (it.min, it.gang) = (1, false);
+        });
+        let asked = Asked { group: 0, why: &why, proofs: &[], cluster: &cluster, names: &names };
+        let said = explanation(asked).expect("it waits");
+        assert_eq!(said.help[0].text, expect);
     }
 }
 
