@@ -1,6 +1,6 @@
 //! Shares of queues: what quotas and past use make of them, and what others may take by them.
 
-use kai_engine::{Change, Eviction, QueueLane};
+use kai_engine::{Change, Eviction, Grant, QueueLane};
 
 use super::*;
 
@@ -138,4 +138,21 @@ fn what_others_hold_elsewhere_is_not_taken_off() {
     world.tell(Delta::NodeGone(node(&world, "node1")));
     plan_at(&mut world, 0);
     assert_eq!(share(&world, "q"), 3000);
+}
+
+/// A pod gets the part of a GPU that it asked for, to the millionth, though its queue is charged hundredths.
+#[test]
+fn a_part_of_a_gpu_is_given_as_it_was_asked_for() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 1 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { third: { queue: q, gpus: 0.333333 } }",
+    );
+    let plan = plan_at(&mut world, 0);
+    let grants = plan.changes.iter().map(|change| match change {
+        Change::Place { grant, .. } => Some(*grant),
+        Change::Nominate { .. } | Change::Evict { .. } => None,
+    });
+    let third = Grant::Fraction { devices: 1, portion_milli: 330, portion_micro: 333_333 };
+    assert_eq!(grants.collect::<Vec<_>>(), [Some(third)]);
 }
