@@ -356,7 +356,10 @@ impl PodStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::told::pod::{Place, Pod, PodState, Shape, Spread};
+    use crate::{
+        base::time::Timestamp,
+        told::pod::{Place, Pod, PodState, Shape, Spread},
+    };
 
     /// Says how often pods on a node are counted again as a lane is told, of which one of them asks for the first extended one.
     fn counted_again(lane: Lane) -> u64 {
@@ -391,5 +394,35 @@ mod tests {
     fn a_lane_that_nobody_named_has_no_pod_counted_again() {
         assert_eq!(counted_again(Lane::new(Lane::FIRST_EXTENDED + 1)), 0);
         assert!(counted_again(Lane::new(Lane::FIRST_EXTENDED)) > 0);
+    }
+
+    /// A group whose number another had did not start, lost no pod and was promised nothing.
+    #[test]
+    fn a_number_that_is_used_again_has_no_past() {
+        let (mut state, id) = (State::default(), GroupId::new(0));
+        let past = Some(Timestamp(1));
+        let (last_start, last_eviction, stale_since) = (past, past, past);
+        let old = Group { last_start, last_eviction, stale_since, ..Group::default() };
+        state.apply(Delta::Group(id, Box::new(old)));
+        state.nominations.queue(id);
+        state.apply(Delta::GroupGone(id));
+        state.apply(Delta::Group(id, Box::default()));
+        let row = &state.groups[id];
+        assert_eq!([row.last_start, row.last_eviction, row.stale_since], [None; 3]);
+        assert!(state.nominations.groups.is_empty(), "{:?}", state.nominations.groups);
+    }
+
+    /// What is told of a group may be from before it started again: its minimum runtime goes by what is known here.
+    #[test]
+    fn news_from_before_a_start_do_not_undo_it() {
+        let (mut state, id) = (State::default(), GroupId::new(0));
+        let told = |priority| {
+            let last_start = Some(Timestamp(1));
+            Delta::Group(id, Box::new(Group { priority, last_start, ..Group::default() }))
+        };
+        state.apply(told(0));
+        state.note_start(id, Some(Timestamp(2)));
+        state.apply(told(1));
+        assert_eq!(state.groups[id].last_start, Some(Timestamp(2)));
     }
 }
