@@ -37,3 +37,54 @@ fn who_was_promised_a_place_is_not_withdrawn() {
     add(&mut world, "groups: { large: { queue: owner, gpus: 2 } }");
     assert_eq!(decide(&mut world, 1000), ["place small on node0"]);
 }
+
+/// A world of which one GPU is free for a small group with these members, though an owner of both waits.
+fn disputed(members: &str) -> World {
+    world(&format!(
+        "nodes: {{ node0: {{ gpus: 2 }} }}\n\
+         queues: {{ poor: {{}}, owner: {{ quota: 4 }} }}\n\
+         groups:\n\
+         \x20 running: {{ queue: poor, gpus: 1, on: node0 }}\n\
+         \x20 small: {{ queue: poor, min: 1, members: {{ {members} }} }}\n\
+         \x20 large: {{ queue: owner, gpus: 2 }}",
+    ))
+}
+
+const RECLAIM: [&str; 2] =
+    ["evict running from node0 for large reclaim from poor", "nominate large on node0"];
+
+/// Where actions look at some groups only, those behind find in the next cycle what this one left: nobody is withdrawn.
+#[test]
+fn nobody_is_withdrawn_where_turns_are_bounded() {
+    let decided = |depth| {
+        let mut world = disputed("one: { gpus: 1 }");
+        world.config.queue_depth.preempt = depth;
+        decide(&mut world, 0)
+    };
+    assert_eq!(decided(None), RECLAIM);
+    assert_eq!(decided(Some(8)), ["place small-one on node0"]);
+}
+
+/// What is placed of a gang of which pods have ended stays: it may end with it.
+#[test]
+fn who_is_ending_is_not_withdrawn() {
+    let mut world = disputed("done: { gpus: 1, state: succeeded }, last: { gpus: 1 }");
+    assert_eq!(decide(&mut world, 0), ["place small-last on node0"]);
+}
+
+/// After a plan that withdrew some, the next one stands: who has the room by then has a cycle to settle in it.
+#[test]
+fn nobody_is_withdrawn_twice_in_a_row() {
+    let mut world = disputed("one: { gpus: 1 }");
+    assert_eq!(decide(&mut world, 0), RECLAIM);
+    gone(&mut world, &["running"]);
+    add(
+        &mut world,
+        "nodes: { node1: { gpus: 2 } }\n\
+         groups:\n\
+         \x20 other: { queue: poor, gpus: 1, on: node1 }\n\
+         \x20 larger: { queue: owner, gpus: 2 }",
+    );
+    let second = ["place large on node0", "place small-one on node1"];
+    assert_eq!(decide(&mut world, 1000), second);
+}
