@@ -344,6 +344,27 @@ fn a_moved_pod_keeps_its_promise_beside_one_without_room() {
     assert_eq!(decide(&mut world, 2000), ["place moved-x on node1"]);
 }
 
+/// A plan that evicts a pod says of the others of its group where they will be, also where an earlier one said so.
+#[test]
+fn an_eviction_comes_with_the_promises_to_those_who_lose_by_it() {
+    let mut world = world(
+        "nodes: { node0: { gpus: 1 }, node1: { gpus: 1, labels: { kind: fast } } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups:\n\
+         \x20 leaving: { queue: q, gpus: 1, on: node0, state: releasing }\n\
+         \x20 wide: { queue: q, min: 1, members: { x: { gpus: 1, on: node1 }, y: { gpus: 1 } } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["nominate wide-y on node0"]);
+    let high = "{ queue: q, gpus: 1, priority: 75, selector: { kind: fast } }";
+    add(&mut world, &format!("groups: {{ high: {high} }}"));
+    let second = [
+        "evict wide-x from node1 for high preempt: it has a higher priority",
+        "nominate high on node1",
+        "nominate wide-y on node0",
+    ];
+    assert_eq!(decide(&mut world, 1000), second);
+}
+
 /// Of a group that is being bound nobody takes what it needs: a pod of it that is bound already is none by itself.
 #[test]
 fn a_group_that_is_being_bound_keeps_its_minimum() {
