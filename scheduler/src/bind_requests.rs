@@ -403,7 +403,7 @@ mod tests {
                 Some("p") => (200, pod.clone()),
                 Some("g") => group.clone(),
                 Some("n1") => (200, json!({})),
-                Some(_) | None => page(&[request.clone()], ""),
+                Some(_) | None => page(std::slice::from_ref(&request), ""),
             };
             assert_eq!(written(found, SETTLED_WITHIN).await, expect);
         }
@@ -420,7 +420,7 @@ mod tests {
                     Some("p") => (200, pod.clone()),
                     Some("g") => (200, json!({"spec": {"queue": "q"}})),
                     Some("n1") => (200, json!({})),
-                    Some(_) | None => page(&[request.clone()], ""),
+                    Some(_) | None => page(std::slice::from_ref(&request), ""),
                 };
                 let written = written(found, SETTLED_WITHIN).await;
                 assert_eq!(written, Vec::<String>::new(), "{code} for {unread}");

@@ -105,11 +105,9 @@ fn add_step(context: &mut Context<'_>, name: &'static str, say: fn(&mut Wish, St
 
 /// The value as what a function is called on.
 fn known<'v, T: 'static>(function: &str, value: &'v Cel) -> Result<&'v T, ExecutionError> {
-    let known = match value {
-        Cel::Opaque(value) => value.downcast_ref::<T>(),
-        _ => None,
-    };
-    known.ok_or_else(|| ExecutionError::function_error(function, "not a step of the authorizer"))
+    let refused = || ExecutionError::function_error(function, "not a step of the authorizer");
+    let Cel::Opaque(value) = value else { return Err(refused()) };
+    value.downcast_ref::<T>().ok_or_else(refused)
 }
 
 #[cfg(test)]

@@ -12,6 +12,10 @@ use crate::server::refusal::{ApiResult, Refusal};
 
 /// A webhook, as its configuration describes it.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its configuration by itself"
+)]
 pub(super) struct Hook {
     name: String,
     pub(super) scope: Scope,
