@@ -153,7 +153,8 @@ pub fn exceeded(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> Option<
 }
 
 /// Tells whether the leaf queue may take `claim` from others: it stays within its fair share, and within its quota with
-/// what cannot be evicted, until what leaves is gone.
+/// what cannot be evicted, until what leaves is gone. Nobody owes a queue what it is not charged for, so that who asks for
+/// nothing of it takes nothing.
 ///
 /// # Source
 /// docs/behaviour.md 4.2.
@@ -162,7 +163,8 @@ pub fn entitled(row: &impl Fn(QueueId) -> Holding, claim: &Reclaimer) -> bool {
     let wanted = holding.allocated + claim.request;
     let fair = wanted.0.iter().zip(holding.share.0).all(|(wanted, share)| *wanted <= share);
     let protected = claim.preemptible || holding.may_protect(claim.request);
-    fair && holding.may_hold(claim.request) && protected
+    let asks = !claim.request.is_zero();
+    asks && fair && holding.may_hold(claim.request) && protected
 }
 
 /// The highest queues on the two ways to the roots that differ: they are siblings, or the ways part at once.
