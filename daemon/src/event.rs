@@ -126,7 +126,7 @@ mod tests {
         assert_ne!(name(GROUP, "NotReady", "a"), name(GROUP, "Unschedulable", "a"));
     }
 
-    /// What cannot be called so is an event that nobody hears of.
+    /// An event that cannot be called so is one that nobody hears of.
     #[test]
     fn a_long_name_is_cut_where_a_part_of_a_name_may_end() {
         let [short, long] = [229, 253].map(|bytes| "a".repeat(bytes));

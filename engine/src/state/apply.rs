@@ -412,7 +412,7 @@ mod tests {
         assert!(state.nominations.groups.is_empty(), "{:?}", state.nominations.groups);
     }
 
-    /// What is told of a group may be from before it started again: its minimum runtime goes by what is known here.
+    /// News of a group may be from before it started again: its minimum runtime goes by what is known here.
     #[test]
     fn news_from_before_a_start_do_not_undo_it() {
         let (mut state, id) = (State::default(), GroupId::new(0));

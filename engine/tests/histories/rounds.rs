@@ -288,7 +288,7 @@ fn barred(nodes: u64, waiting: u64) -> World {
 #[test]
 fn long_searches_of_groups_alike_take_the_part_of_one() {
     const PART: u64 = 2_000;
-    /// What a set costs by which a search passes its bound, and who else has a turn.
+    /// Steps of a set by which a search passes its bound, and who else has a turn.
     const BESIDE: u64 = 1_000;
     let alone = plan_at(&mut barred(100, 1), 0).steps.total();
     assert!(alone > 2 * PART + BESIDE, "{alone} steps");

@@ -53,7 +53,7 @@ fn disputed(members: &str) -> World {
 const RECLAIM: [&str; 2] =
     ["evict running from node0 for large reclaim from poor", "nominate large on node0"];
 
-/// Where actions look at some groups only, those behind find in the next cycle what this one left: nobody is withdrawn.
+/// If actions look at some groups only, those behind find in the next cycle what this one left: nobody is withdrawn.
 #[test]
 fn nobody_is_withdrawn_where_turns_are_bounded() {
     let decided = |depth| {
@@ -65,7 +65,7 @@ fn nobody_is_withdrawn_where_turns_are_bounded() {
     assert_eq!(decided(Some(8)), ["place small-one on node0"]);
 }
 
-/// What is placed of a gang of which pods have ended stays: it may end with it.
+/// Placed pods of a gang of which others have ended stay: it may end with it.
 #[test]
 fn who_is_ending_is_not_withdrawn() {
     let mut world = disputed("done: { gpus: 1, state: succeeded }, last: { gpus: 1 }");
