@@ -65,7 +65,7 @@ fn nobody_is_withdrawn_where_turns_are_bounded() {
     assert_eq!(decided(Some(8)), ["place small-one on node0"]);
 }
 
-/// Placed pods of a gang of which others have ended stay: it may end with it.
+/// Placed pods of a gang of which others have ended stay: the gang may end with them.
 #[test]
 fn who_is_ending_is_not_withdrawn() {
     let mut world = disputed("done: { gpus: 1, state: succeeded }, last: { gpus: 1 }");
