@@ -60,6 +60,22 @@ struct Seat {
 }
 
 impl Dispatch {
+    /// Serves a pool whose pods have no label of it, with everything off that can be switched on, and devices written as
+    /// `resource.k8s.io/v1`.
+    pub fn new(pool: &str, component: &str, metrics: Metrics) -> Self {
+        Self {
+            pool: String::from(pool),
+            pool_label: None,
+            component: Arc::from(component),
+            announces_evictions: false,
+            asks_budgets: false,
+            metrics,
+            devices_version: "v1",
+            has_hami_core: false,
+            has_cdi: watch::channel(false).1,
+        }
+    }
+
     /// The tasks of a plan of this moment, in its order.
     pub fn tasks(&self, changes: &[Change], now: Timestamp, names: &mut Names) -> Vec<Task> {
         let mut tasks = Vec::with_capacity(changes.len());
@@ -449,15 +465,8 @@ mod tests {
     #[test]
     fn a_pod_gets_the_label_of_its_pool_with_its_bind() {
         let dispatch = Dispatch {
-            pool: String::from("blue"),
             pool_label: Some((Box::from("pool"), Box::from("blue"))),
-            component: Arc::from("kai-scheduler"),
-            announces_evictions: false,
-            asks_budgets: false,
-            metrics: Metrics::new("kai"),
-            devices_version: "v1",
-            has_hami_core: false,
-            has_cdi: watch::channel(false).1,
+            ..Dispatch::new("blue", "kai-scheduler", Metrics::new("kai"))
         };
         let mut names = Names::new();
         let (pod, node) = (names.pods.intern("p"), names.nodes.intern("n1"));

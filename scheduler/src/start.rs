@@ -289,18 +289,17 @@ impl Shared {
         let args = &self.args;
         let has_pool =
             !args.nodepool_label_key.is_empty() && !args.partition_label_value.is_empty();
+        let rules = Rules::new(args);
         let dispatch = Dispatch {
-            pool: String::from(Rules::new(args).pool()),
             pool_label: has_pool.then(|| {
                 (Box::from(&*args.nodepool_label_key), Box::from(&*args.partition_label_value))
             }),
-            component: Arc::from(&*args.scheduler_name),
             announces_evictions: args.update_pod_eviction_condition,
             asks_budgets: args.respect_disruption_budgets,
-            metrics: self.metrics.clone(),
             devices_version: devices.version,
             has_hami_core: args.sharing.plugins.has_hami_core,
             has_cdi,
+            ..Dispatch::new(rules.pool(), &args.scheduler_name, self.metrics.clone())
         };
         let (source, health) = (self.source.clone(), self.health.clone());
         let mut run = Run::begin(args, source, health, dispatch, Sharing::new(args, image));

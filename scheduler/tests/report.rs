@@ -36,17 +36,7 @@ impl World {
             cluster: Cluster::default(),
             report: Report::default(),
             writes: GroupWrites::default(),
-            dispatch: Dispatch {
-                pool: "default".into(),
-                pool_label: None,
-                component: Arc::from("kai-scheduler"),
-                announces_evictions: false,
-                asks_budgets: false,
-                metrics: Metrics::new("kai"),
-                devices_version: "v1",
-                has_hami_core: false,
-                has_cdi: tokio::sync::watch::channel(false).1,
-            },
+            dispatch: Dispatch::new("default", "kai-scheduler", Metrics::new("kai")),
         }
     }
 

@@ -21,17 +21,7 @@ impl World {
     fn new() -> Self {
         let args = Args::default();
         let source = Source::new(&args).expect("no file is read");
-        let dispatch = Dispatch {
-            pool: "default".into(),
-            pool_label: None,
-            component: Arc::from("kai-scheduler"),
-            announces_evictions: false,
-            asks_budgets: false,
-            metrics: Metrics::new("kai"),
-            devices_version: "v1",
-            has_hami_core: false,
-            has_cdi: tokio::sync::watch::channel(false).1,
-        };
+        let dispatch = Dispatch::new("default", "kai-scheduler", Metrics::new("kai"));
         let sharing = Sharing::new(&args, None);
         let mut run = Run::begin(&args, source, Health::default(), dispatch, sharing);
         run.period = Duration::from_mins(1);

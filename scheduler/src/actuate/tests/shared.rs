@@ -4,6 +4,21 @@ use kai_api::names::annotation;
 
 use super::*;
 
+/// Asks which of two GPUs is shared by the pods of a group on a node.
+fn ask() -> Ask {
+    let template = Template {
+        namespace: Box::from("ns"),
+        scheduler_name: Box::from("kai-scheduler"),
+        ..Template::default()
+    };
+    Ask {
+        device: 0,
+        place: Place { group: Arc::from("g"), node: Box::from("n") },
+        among: vec![Box::from("GPU-a"), Box::from("GPU-b")],
+        template: Arc::new(template),
+    }
+}
+
 /// A pod of the name that goes, has ended, or is of another GPU holds this one for nobody.
 #[tokio::test(start_paused = true)]
 async fn a_reservation_that_is_there_is_one_that_holds_its_gpu() {
@@ -139,18 +154,7 @@ async fn a_gpu_counts_where_all_config_maps_that_name_one_agree() {
             _ => Value::Null,
         };
         let (write, _) = server_that_finds(find, 200).await;
-        let template = Template {
-            namespace: Box::from("ns"),
-            scheduler_name: Box::from("kai-scheduler"),
-            ..Template::default()
-        };
-        let ask = Ask {
-            device: 0,
-            place: Place { group: Arc::from("g"), node: Box::from("n") },
-            among: vec![Box::from("GPU-a"), Box::from("GPU-b")],
-            template: Arc::new(template),
-        };
-        let outcome = Task::Share(ShareTask::Ask(ask)).carry_out(&write).await;
+        let outcome = Task::Share(ShareTask::Ask(ask())).carry_out(&write).await;
         let Some(Outcome::Shared(ShareOutcome::Asked { told, done, .. })) = outcome else {
             panic!("{outcome:?}");
         };
@@ -191,18 +195,7 @@ async fn users_whose_map_cannot_be_read_are_asked_again() {
         _ => json!("not now"),
     };
     let (write, _) = server_that_finds(find, 200).await;
-    let template = Template {
-        namespace: Box::from("ns"),
-        scheduler_name: Box::from("kai-scheduler"),
-        ..Template::default()
-    };
-    let ask = Ask {
-        device: 0,
-        place: Place { group: Arc::from("g"), node: Box::from("n") },
-        among: vec![Box::from("GPU-a"), Box::from("GPU-b")],
-        template: Arc::new(template),
-    };
-    let outcome = Task::Share(ShareTask::Ask(ask)).carry_out(&write).await;
+    let outcome = Task::Share(ShareTask::Ask(ask())).carry_out(&write).await;
     let is_open = matches!(
         outcome,
         Some(Outcome::Shared(ShareOutcome::Asked { told: None, done: false, .. }))
