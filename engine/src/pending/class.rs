@@ -89,7 +89,13 @@ fn class_key(state: &State, group: GroupId, key: &mut Vec<u32>) {
     let facts = row.facts.as_ref().expect("a group that waits is live");
     key.push(u32::from(facts.preemptible));
     let mut alone = !row.tree.is_free(Member::Set(0));
-    sets_key(&row.tree, 0, key);
+    let is_plain = row.tree.plain().is_some();
+    if is_plain {
+        // No set needs as many members: what a group without sub-groups has is all in its leaf.
+        key.push(u32::MAX);
+    } else {
+        sets_key(&row.tree, 0, key);
+    }
     for (_, leaf) in row.tree.leaves_with_pods() {
         key.extend([leaf.min, leaf.count.active, leaf.count.used]);
         let from = key.len();
@@ -106,7 +112,7 @@ fn class_key(state: &State, group: GroupId, key: &mut Vec<u32>) {
         key.push(u32::MAX);
     }
     let waits = |pod: PodId| state.pods().status[pod].is_waiting();
-    if alone || lacks_members(&row.tree, 0, &waits) {
+    if alone || (!is_plain && lacks_members(&row.tree, 0, &waits)) {
         key.extend([u32::MAX, u32::try_from(group.row()).expect("groups are numbered by u32")]);
     }
 }
@@ -135,7 +141,7 @@ fn sets_key(tree: &Tree, set: u16, key: &mut Vec<u32>) {
 /// its members come then depends on where those without pods stand between them, which no key says.
 ///
 /// # Cost
-/// In the pods of such a set; nothing worth counting for a group without sub-groups.
+/// In the pods of such a set.
 fn lacks_members(tree: &Tree, set: u16, waits: &impl Fn(PodId) -> bool) -> bool {
     let (row, walked) = (&tree.sets[usize::from(set)], tree.walked(set));
     let known = walked.len() + tree.idle(set);

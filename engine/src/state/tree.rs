@@ -250,7 +250,7 @@ impl Tree {
     }
 
     /// The leaf of a group without sub-groups, whose minimum is all that counts.
-    fn plain(&self) -> Option<&Leaf> {
+    pub(crate) fn plain(&self) -> Option<&Leaf> {
         let ([Set { min: None, .. }], [leaf]) = (&*self.sets, &*self.leaves) else { return None };
         Some(leaf)
     }

@@ -18,15 +18,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// The sum of some.
-    pub(super) fn sum<'c>(counts: impl Iterator<Item = &'c Self>) -> Self {
-        counts.fold(Self::default(), |sum, count| Self {
-            pending: sum.pending + count.pending,
-            gated: sum.gated + count.gated,
-            active: sum.active + count.active,
-            nominated: sum.nominated + count.nominated,
-            used: sum.used + count.used,
-            succeeded: sum.succeeded + count.succeeded,
-        })
-    }
+    /// No pods.
+    pub(super) const NONE: Self =
+        Self { pending: 0, gated: 0, active: 0, nominated: 0, used: 0, succeeded: 0 };
 }
