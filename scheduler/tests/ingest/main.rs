@@ -354,6 +354,33 @@ fn groups_that_name_levels_anywhere_are_read_again_with_new_aliases() {
     }
 }
 
+/// What a pod holds of zones is written with their names, and the pod may be heard of before the zones of its node.
+#[test]
+fn pods_are_read_again_where_zones_of_their_node_have_other_names() {
+    let zones = |node: &str, zone: &str| {
+        let cores = json!({ "name": "cpu", "capacity": "8", "allocatable": "8", "available": "8" });
+        let zone = json!({ "name": zone, "type": "Node", "resources": [cores] });
+        json!({ "kind": "NodeResourceTopology", "metadata": { "name": node }, "zones": [zone] })
+    };
+    let mut ingest = ingest(&Case::default());
+    apply(&mut ingest, &json!({ "aligned": [] }));
+    let pod = json!({ "kind": "Pod", "metadata": { "name": "p", "namespace": "ml",
+        "uid": "00000000-0000-0000-0000-000000000001" }, "spec": { "nodeName": "n1" } });
+    apply(&mut ingest, &pod);
+    for (node, zone, expect) in [
+        ("n1", "node-0", vec![Kind::Pod]),
+        ("n1", "node-0", vec![]),
+        ("n1", "zone-0", vec![Kind::Pod]),
+        // There are no pods on it.
+        ("n2", "node-0", vec![]),
+        ("n2", "zone-0", vec![]),
+    ] {
+        ingest.context.resync.clear();
+        apply(&mut ingest, &zones(node, zone));
+        assert_eq!(ingest.context.resync, expect, "{zone} of {node}");
+    }
+}
+
 /// An ingest that has heard of nothing, with the flags of a file.
 fn ingest(case: &Case) -> Ingest {
     let program = std::iter::once("kai-scheduler");
