@@ -232,10 +232,8 @@ impl Controller {
         let gvk = GroupVersionKind::gvk(&group, &version, &kind);
         let api: Api<DynamicObject> =
             Api::all_with(self.client.clone(), &ApiResource::from_gvk(&gvk));
-        let body = json!({
-            "metadata": {"uid": object.uid(), "resourceVersion": object.resource_version()},
-            "status": {"conditions": rows},
-        });
+        let guard = json!({"uid": object.uid(), "resourceVersion": object.resource_version()});
+        let body = json!({"metadata": guard, "status": {"conditions": rows}});
         let written =
             api.patch_status(object.name(), &PatchParams::default(), &Patch::Merge(&body)).await;
         match written {
@@ -271,6 +269,13 @@ mod tests {
 
     use super::*;
 
+    fn controller(client: Client) -> Controller {
+        let pools = Pools { node_pool_label: "pool".to_owned(), queue_label: "queue".to_owned() };
+        let place = Place { namespace: "kai".to_owned(), scheduler: "kai".to_owned(), pools };
+        let meters = Meters::new(&Register::default()).expect("names");
+        Controller { client, place, told: Mutex::default(), meters }
+    }
+
     /// Counts how often Services are asked for in two rounds and a half, where nothing is there and writes are answered with
     /// this code.
     async fn services_asked_for(code: u16) -> usize {
@@ -290,11 +295,7 @@ mod tests {
         let seen = Seen::default();
         let shard = Object::new(json!({"metadata": {"name": "s"}}));
         seen.shards.lock().expect("nobody panics with it").insert("s".to_owned(), Arc::new(shard));
-        let pools = Pools { node_pool_label: "pool".to_owned(), queue_label: "queue".to_owned() };
-        let place = Place { namespace: "kai".to_owned(), scheduler: "kai".to_owned(), pools };
-        let client = Client::new(server, "default");
-        let meters = Meters::new(&Register::default()).expect("names");
-        let controller = Controller { client, place, told: Mutex::default(), meters };
+        let controller = controller(Client::new(server, "default"));
         tokio::select! {
             () = controller.run(&seen) => {}
             () = tokio::time::sleep(2 * ROUND + ROUND / 2) => {}
@@ -313,5 +314,27 @@ mod tests {
     async fn what_could_not_be_written_is_tried_again_after_seconds() {
         let asked = services_asked_for(500).await;
         assert!(asked > 100, "{asked} times");
+    }
+
+    /// All conditions are written as one list: those that somebody else wrote meanwhile would be lost.
+    #[tokio::test]
+    async fn conditions_are_written_on_the_version_that_was_read() {
+        let sent = Arc::new(Mutex::new(Value::Null));
+        let noted = sent.clone();
+        let server = tower::service_fn(move |request: Request<Body>| {
+            let noted = noted.clone();
+            async move {
+                let body = request.into_body().collect_bytes().await?;
+                *noted.lock().expect("nobody panics with it") =
+                    serde_json::from_slice(&body).expect("it is JSON");
+                Ok::<_, kube::Error>(Response::new(Body::from(b"{\"metadata\": {}}".to_vec())))
+            }
+        });
+        let shard = Object::new(json!({"apiVersion": API_VERSION, "kind": "SchedulingShard",
+            "metadata": {"name": "s", "uid": "u", "resourceVersion": "7"}}));
+        let controller = controller(Client::new(server, "default"));
+        assert!(controller.write_conditions(&shard, json!([])).await);
+        let guard = sent.lock().expect("nobody panics with it")["metadata"].clone();
+        assert_eq!(guard, json!({"uid": "u", "resourceVersion": "7"}));
     }
 }

@@ -79,3 +79,35 @@ pub(super) fn conditions(object: &Object, standing: &Standing, now: Timestamp) -
     wanted.extend(others);
     (!is_same).then_some(Value::Array(wanted))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever waits for a shard is told since when it is as it is.
+    #[test]
+    fn a_condition_is_as_old_as_its_status() {
+        let mut value = json!({"metadata": {"name": "s"}});
+        let mut told = Vec::new();
+        for (at, is_available, idle) in
+            [(1, false, "a"), (2, false, "b"), (3, true, "b"), (4, true, "c")]
+        {
+            let idle = vec![idle.to_owned()];
+            let standing = Standing { subject: "it is", is_available, idle, ..Standing::default() };
+            let now = Timestamp::from_second(at).expect("a moment");
+            let rows = conditions(&Object::new(value.clone()), &standing, now);
+            let rows = rows.expect("its words or its status are others");
+            let since = |name: &str| {
+                let mut all = rows.as_array().into_iter().flatten();
+                let row = all.find(|row| row["type"] == name).expect("it is one of ours");
+                row["lastTransitionTime"].as_str().map(|text| text.replace("1970-01-01T00:00:", ""))
+            };
+            told.extend(since(condition::DEPLOYED).zip(since(condition::READY)));
+            value["status"]["conditions"] = rows;
+        }
+        let expect = [("01Z", "01Z"), ("01Z", "01Z"), ("01Z", "03Z"), ("01Z", "03Z")];
+        let told: Vec<(&str, &str)> =
+            told.iter().map(|(deployed, ready)| (deployed.as_str(), ready.as_str())).collect();
+        assert_eq!(told, expect);
+    }
+}

@@ -233,6 +233,16 @@ mod tests {
             ["False", "True", "False", "True", "False"],
             idle,
         );
+        // Scaled to none it answers nobody.
+        let (name, none) = scheduler(0);
+        let mut none = none.value().clone();
+        none["spec"]["replicas"] = json!(0);
+        check(
+            &spec,
+            &[(name, Arc::new(Object::new(none))), podgrouper.clone()],
+            ["False", "True", "False", "True", "False"],
+            idle,
+        );
         // Its status is still that of the version before.
         let (name, changed) = scheduler(1);
         let mut changed = changed.value().clone();

@@ -15,6 +15,8 @@ struct Cluster {
     shards: BTreeMap<String, Arc<Object>>,
     deployments: BTreeMap<String, Arc<Object>>,
     services: BTreeMap<String, Object>,
+    /// Flags that the Config asks for.
+    settings: BTreeMap<String, String>,
 }
 
 fn by_name(values: impl IntoIterator<Item = Value>) -> BTreeMap<String, Arc<Object>> {
@@ -46,6 +48,7 @@ impl Cluster {
             shards: by_name(shards),
             deployments: by_name([deployment]),
             services: [(name.to_owned(), Object::new(service))].into(),
+            settings: BTreeMap::new(),
         }
     }
 
@@ -58,7 +61,7 @@ impl Cluster {
             service_pattern: self.services.get("kai-scheduler-default"),
             scheduler: "kai-scheduler",
             pools: &pools,
-            settings: &BTreeMap::new(),
+            settings: &self.settings,
             now: Timestamp::UNIX_EPOCH,
         };
         plan(&self.shards[name], &view)
@@ -252,6 +255,32 @@ fn a_node_pool_has_one_scheduler_and_a_missing_pattern_is_said() {
         (&fulfilled["status"], &fulfilled["reason"]),
         (&json!("False"), &json!("dependencies_missing"))
     );
+}
+
+/// One that is made later must not take the pool over, whatever its name is.
+#[test]
+fn of_two_shards_of_a_node_pool_the_older_one_has_the_scheduler() {
+    let of_pool = |name: &str, created: &str| {
+        let mut made = shard(name, &json!({"partitionLabelValue": "a100"}));
+        made["metadata"]["creationTimestamp"] = json!(created);
+        made
+    };
+    let older = of_pool("zeta", "2026-01-01T00:00:00Z");
+    let cluster = Cluster::new([older, of_pool("alpha", "2026-01-02T00:00:00Z")]);
+    assert_eq!(cluster.plan("zeta").writes.len(), 2, "its Deployment and its Service");
+    assert_eq!(cluster.plan("alpha").writes, []);
+}
+
+/// The Config is for all schedulers, and a shard for its own.
+#[test]
+fn what_a_shard_says_goes_before_the_config() {
+    let spec = json!({"partitionLabelValue": "a100", "args": {"v": "5"}});
+    let mut cluster = Cluster::new([shard("fast", &spec)]);
+    let settings = [("cdi-enabled", "true"), ("v", "1")];
+    cluster.settings = settings.map(|(flag, value)| (flag.to_owned(), value.to_owned())).into();
+    cluster.apply("fast");
+    let found = args(&cluster, "kai-scheduler-fast");
+    assert!(found.ends_with(&["--cdi-enabled=true".to_owned(), "--v=5".to_owned()]), "{found:?}");
 }
 
 /// The podgrouper's Deployment with a variable that refers to a Secret.
