@@ -340,6 +340,29 @@ mod tests {
         );
     }
 
+    /// Without a pause between readings the database would be asked all the time, and no answer comes within no time.
+    #[test]
+    fn no_time_is_the_usual_time() {
+        let config: UsageDbConfig = serde_saphyr::from_str(
+            "{clientType: prometheus, usageParams: {fetchInterval: 0s, extraParams: {usageQueryTimeout: 0s}}}",
+        )
+        .expect("a usageDBConfig");
+        let params = Params::read(&config, &mut Vec::new()).expect("it can be asked");
+        let seconds = [params.interval, params.timeout].map(|duration| duration.as_secs());
+        assert_eq!(seconds, [60, 10]);
+    }
+
+    /// Charts write what is not set as an empty text.
+    #[test]
+    fn an_empty_address_is_none() {
+        for field in ["connectionString: ''", "connectionStringEnvVar: ''", "usageParams: {}"] {
+            let text = format!("{{clientType: prometheus, {field}}}");
+            let config: UsageDbConfig = serde_saphyr::from_str(&text).expect("a usageDBConfig");
+            let params = Params::read(&config, &mut Vec::new()).expect("it can be asked");
+            assert_eq!(params.address, Address::Fallback, "{field}");
+        }
+    }
+
     /// Operators may record them under other names.
     #[test]
     fn metrics_are_asked_for_as_they_are_called() {
