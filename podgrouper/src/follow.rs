@@ -259,6 +259,20 @@ mod tests {
         }
     }
 
+    /// Whoever lists the groups of a queue by its label would miss one that lost it.
+    #[test]
+    fn labels_that_a_group_lost_are_news() {
+        let labelled = |labels: &Value| {
+            let metadata = json!({"name": "g", "labels": labels});
+            Object::new(json!({"metadata": metadata, "spec": {"minMember": 1}}))
+        };
+        let group = labelled(&json!({"kai.scheduler/queue": "q"}));
+        assert!(is_same_but_status(&group, &group));
+        for other in [Value::Null, json!({}), json!({"kai.scheduler/queue": "r"})] {
+            assert!(!is_same_but_status(&group, &labelled(&other)), "{other}");
+        }
+    }
+
     /// Fifty of the largest objects that a tenant may write would fill the memory at each start. What was listed before them is
     /// not listed again.
     #[tokio::test]

@@ -232,7 +232,7 @@ fn same_subgroup(stored: &Value, wanted: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{Write, merge};
     use crate::desired::{Desired, Preemptibility, Subgroup, Topology};
@@ -294,6 +294,26 @@ mod tests {
             merge(&wanted, Some(&stored()), &Settings::default()),
             Write::Patch(json!({"metadata": guards, "spec": spec}))
         );
+    }
+
+    /// Of the cluster's own labels that of the queue comes later where it is missing.
+    #[test]
+    fn labels_follow_the_workload_but_for_those_of_the_cluster() {
+        for (found, written) in [
+            (json!({"kai.scheduler/queue": "old", "a": "1"}), Value::Null),
+            (json!({"kai.scheduler/queue": "", "a": "1"}), Value::Null),
+            (json!({"a": "1"}), json!({"kai.scheduler/queue": "new"})),
+            (json!({"kai.scheduler/queue": "old", "a": "2"}), json!({"a": "1"})),
+            (json!({"kai.scheduler/queue": "old"}), json!({"a": "1"})),
+        ] {
+            let mut value = stored().value().clone();
+            value["metadata"]["labels"] = found.clone();
+            let labels = match merge(&wanted(), Some(&Object::new(value)), &Settings::default()) {
+                Write::Patch(patch) => patch["metadata"]["labels"].clone(),
+                Write::Nothing | Write::Create(_) => Value::Null,
+            };
+            assert_eq!(labels, written, "{found}");
+        }
     }
 
     /// The policy `kai-podgroups` refuses it to whoever may edit the workload.
