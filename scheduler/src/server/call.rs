@@ -147,3 +147,33 @@ async fn once(
     let seconds = wait.and_then(|text| text.parse::<u64>().ok()).unwrap_or(1).min(10);
     Err((refusal(parts.status, &text), Duration::from_secs(seconds)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http::Response;
+
+    use super::*;
+
+    /// A proxy may say that its server is back in an hour, and a bind would wait for as long.
+    #[tokio::test]
+    async fn a_server_has_its_way_with_a_pause_within_bounds() {
+        for (asked, expect) in [(None, 1), (Some("3"), 3), (Some("3600"), 10), (Some("Friday"), 1)]
+        {
+            let server = tower::service_fn(move |_: Request<Body>| {
+                let mut answer = Response::builder().status(StatusCode::TOO_MANY_REQUESTS);
+                if let Some(asked) = asked {
+                    answer = answer.header(header::RETRY_AFTER, asked);
+                }
+                let answer = answer.body(Body::empty()).expect("it is a response");
+                std::future::ready(Ok::<_, Infallible>(answer))
+            });
+            let request = Request::get("/x").body(Body::empty()).expect("it is a request");
+            let client = Client::new(server, "default");
+            let refused = once(&client, request, None, usize::MAX).await.err();
+            let wait = refused.map(|(_, wait)| wait.as_secs());
+            assert_eq!(wait, Some(expect), "{asked:?}");
+        }
+    }
+}

@@ -335,3 +335,111 @@ async fn a_list_whose_end_does_not_come_is_asked_for_in_pages() {
     assert_eq!(asked, ["list", "list", "go on"], "the streamed list, a page, and what follows");
     assert_eq!(told[..5], ["begin", "applied", "begin", "applied", "end"]);
 }
+
+/// Large objects come in several pieces, which end anywhere.
+#[tokio::test(start_paused = true)]
+async fn a_line_that_comes_in_pieces_is_whole_with_the_last() {
+    let server: Server = |n| {
+        if n > 0 {
+            return stream(vec![]);
+        }
+        let (begin, rest) = ADDED.split_at(20);
+        let (middle, end) = rest.split_at(30);
+        stream(vec![(0, begin), (1, middle), (1, end), (1, LIST)])
+    };
+    let told = watched(Kind::Node, server).await.told;
+    assert!(told.starts_with(&["begin", "applied", "end"]), "{told:?}");
+}
+
+/// Watches a kind at a server for ten minutes. Gives what is looked at of each request.
+async fn asked<T: Clone + Send + 'static>(
+    kind: Kind,
+    server: Server,
+    look: fn(&Request<Body>) -> T,
+) -> Vec<T> {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let service = {
+        let asked = Arc::clone(&asked);
+        tower::service_fn(move |request: Request<Body>| {
+            let mut asked = asked.lock().expect("nobody panics with it");
+            asked.push(look(&request));
+            std::future::ready(Ok::<_, Infallible>(server(asked.len() - 1)))
+        })
+    };
+    let (sender, mut receiver) = mpsc::channel(100);
+    let stop = CancellationToken::new();
+    let (path, resync) = (String::from("/x"), Arc::default());
+    let source = Source { kind, path, selector: String::new(), resync };
+    let client = Client::new(service, "default");
+    let watching = tokio::spawn(watch(client, source, sender, Health::default(), stop.clone()));
+    let taking = async {
+        while let Some(events) = receiver.recv().await {
+            for event in events {
+                if let Event::Resume(_, answer) = event {
+                    let _ = answer.send(Some(String::from("7")));
+                }
+            }
+        }
+    };
+    let _ = timeout(Duration::from_mins(10), taking).await;
+    stop.cancel();
+    watching.await.expect("no panic").expect("only credentials end a watch");
+    let asked = asked.lock().expect("nobody panics with it");
+    asked.clone()
+}
+
+/// Gives after how many seconds the server is to end a request; none where it is no watch.
+fn seconds(request: &Request<Body>) -> Option<u32> {
+    let mut parts = request.uri().query().unwrap_or_default().split('&');
+    parts.find_map(|part| part.strip_prefix("timeoutSeconds=")?.parse().ok())
+}
+
+/// Gives the form of the answer that a request asks for.
+fn form(request: &Request<Body>) -> Option<String> {
+    let form = request.headers().get(header::ACCEPT)?;
+    form.to_str().ok().map(String::from)
+}
+
+/// A server that is back after a silence tells nothing until its next bookmark, which comes soon where a watch ends soon.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_goes_on_after_a_silence_is_short() {
+    let server: Server = |n| match n {
+        0 => list(),
+        3 => ended(BOOKMARK),
+        _ => stream(vec![]),
+    };
+    let asked = asked(Kind::Node, server, seconds).await;
+    let is_short = [0, 2, 3, 4].map(|at| asked[at] == Some(WATCH_SECONDS_ONCE));
+    assert_eq!(is_short, [false, true, true, false], "{asked:?}");
+}
+
+/// All waits for what nothing can be decided without. What may not be read, and need not be, is seldom asked for.
+#[tokio::test(start_paused = true)]
+async fn what_nothing_can_be_decided_without_is_asked_for_often() {
+    let cases: [(&str, Kind, Server, bool); 3] = [
+        ("required and forbidden", Kind::Node, |_| refused(403), true),
+        ("optional and forbidden", Kind::Topology, |_| refused(403), false),
+        ("optional and failing", Kind::Topology, |_| refused(500), true),
+    ];
+    for (about, kind, server, is_often) in cases {
+        // Every three seconds, or every half a minute.
+        let asked = asked(kind, server, seconds).await.len();
+        assert_eq!(asked > 120, is_often, "{about}: {asked} times");
+    }
+}
+
+/// The data of all config maps of a cluster would be in memory otherwise.
+#[tokio::test(start_paused = true)]
+async fn of_some_kinds_only_the_metadata_is_asked_for() {
+    // The streamed list, how it goes on, the streamed list again, and one in pages.
+    let server: Server = |n| match n {
+        0 => ended(LIST),
+        1 => refused(410),
+        2 => refused(400),
+        _ => stream(vec![]),
+    };
+    let mut forms = asked(Kind::ConfigMap, server, form).await;
+    forms.truncate(4);
+    let expect = [METADATA, METADATA, METADATA, METADATA_LIST].map(|form| Some(form.to_owned()));
+    assert_eq!(forms, expect);
+}
