@@ -6,10 +6,10 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    iter,
     sync::Arc,
 };
 
-use kai_api::explanation::Explanation;
 use kai_api::names::{annotation, condition, event, reason};
 use kai_daemon::{backoff, clock};
 use kai_engine::{Cluster, GroupId, Timestamp};
@@ -26,10 +26,14 @@ use crate::{
 
 mod conditions;
 mod desired;
+mod explain;
 mod stamps;
+mod turns;
 
 use conditions::{with, without};
 use desired::{Condition, GroupReport, View, desired, explanation};
+use explain::log_reason;
+use turns::Turns;
 
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
 /// must pass before it is said anew.
@@ -39,12 +43,10 @@ const RESAY_MILLISECONDS: i64 = 5_000;
 const REASONS_MAX: usize = 3;
 /// So many pods of a group are told by events of their own. All have the condition, and the group has the event.
 const POD_EVENTS_MAX: usize = 100;
-/// Delays explanations by so long: most of what waits is bound sooner, and two writes are saved.
-const EXPLAIN_MILLISECONDS: i64 = 250;
-/// Numbers beside the sentence of an explanation are written anew after so long.
-const NUMBERS_MILLISECONDS: i64 = 10_000;
 /// Selectors of devices are evaluated in milliseconds, beside the loop; a group that waits for longer is told so.
 const SELECTORS_MILLISECONDS: i64 = 5_000;
+/// So many groups are looked at in a cycle, which takes some 10 ms: the others in the next ones.
+const GROUPS_MAX: usize = 256;
 /// The failures of writes count from here, so that the first of them is tried again after less than two seconds.
 const FAILURES_BEFORE: u32 = 4;
 
@@ -53,6 +55,8 @@ const FAILURES_BEFORE: u32 = 4;
 pub struct Report {
     /// Groups to look at again, by when.
     later: BTreeSet<(i64, u32)>,
+    /// Groups to look at as soon as it is their turn.
+    turns: Turns,
     /// Holds what was said of groups, by number.
     said: HashMap<u32, Memory>,
 }
@@ -143,31 +147,21 @@ pub struct Context<'c> {
     pub steady: i64,
 }
 
-/// Logs why a group waits where the reason is another one than was written before, and that it no longer does.
-fn log_reason(group: u32, record: &Record, change: &GroupChange, names: &Names) {
-    let GroupChange::Annotations(changes) = change else { return };
-    let told = changes.iter().find(|(key, _)| *key == annotation::EXPLANATION);
-    let Some((_, told)) = told else { return };
-    let before = record.explanation.as_deref().and_then(Explanation::read);
-    let (namespace, name) = names.group_name(group);
-    match told.as_deref().and_then(Explanation::read) {
-        Some(now) if before.as_ref().is_none_or(|before| before.code != now.code) => {
-            tracing::info!(
-                "{namespace}/{name} waits: {} {}: {}",
-                now.code,
-                now.reason,
-                now.sentence
-            );
-        }
-        Some(_) => {}
-        None => tracing::info!("{namespace}/{name} no longer waits"),
-    }
-}
-
 impl Report {
-    /// Says when something that was put off is due.
+    /// Says when something that was put off is due: at once where groups wait for their turn.
     pub fn next(&self) -> Option<i64> {
-        self.later.first().map(|(at, _)| *at)
+        let at_once = (!self.turns.is_empty()).then_some(i64::MIN);
+        at_once.or_else(|| self.later.first().map(|(at, _)| *at))
+    }
+
+    /// Has a group wait until it is its turn to be looked at. What is said of it then is of how it stands then.
+    pub fn wait(&mut self, group: u32, namespace: &str) {
+        self.turns.add(group, namespace);
+    }
+
+    /// Takes the groups whose turn is in this cycle, one of each namespace before another of the same.
+    pub fn in_turn(&mut self) -> Vec<u32> {
+        iter::from_fn(|| self.turns.take()).take(GROUPS_MAX).collect()
     }
 
     /// The groups whose time has come.
@@ -224,6 +218,7 @@ impl Report {
 
     /// Forgets a group that is gone.
     pub fn forget(&mut self, group: u32) {
+        self.turns.forget(group);
         self.said.remove(&group);
     }
 
@@ -320,45 +315,6 @@ impl Report {
             tasks.extend(marks.into_iter().map(Task::Pod));
         }
         Events { tasks, are_early: false }
-    }
-
-    /// Explains what is known beyond the condition, where that is not what was written last. What waits for a moment only
-    /// is not explained, and other numbers wait for a while: the longer where the sentence stays.
-    fn explain(
-        &mut self,
-        group: u32,
-        explanation: Option<Explanation>,
-        record: &Record,
-        now: i64,
-    ) -> Option<GroupChange> {
-        let written = record.explanation.as_deref();
-        let memory = self.said.entry(group).or_default();
-        let Some(explanation) = explanation else {
-            memory.waits_since = None;
-            written?;
-            return Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, None)]));
-        };
-        let since = *memory.waits_since.get_or_insert(now);
-        let due = match written {
-            None => since + EXPLAIN_MILLISECONDS,
-            Some(written) => {
-                let is_like =
-                    Explanation::read(written).is_some_and(|last| last.says(&explanation));
-                let pause = if is_like { NUMBERS_MILLISECONDS } else { RESAY_MILLISECONDS };
-                // What another process explained is due at once.
-                memory.explained.map_or(now, |at| at + pause)
-            }
-        };
-        let text = explanation.write();
-        if written == Some(text.as_str()) {
-            return None;
-        }
-        if now < due {
-            self.later.insert((due, group));
-            return None;
-        }
-        memory.explained = Some(now);
-        Some(GroupChange::Annotations(vec![(annotation::EXPLANATION, Some(text))]))
     }
 
     /// Tells whether this was said already. What is new counts as said.

@@ -20,7 +20,7 @@ use crate::{
     dispatch::{Dispatch, GroupWrites},
     ingest::{Ingest, Kind},
     names::Number,
-    report::{Context, Report},
+    report::Report,
     serve::{
         health::Health,
         metrics::{Metrics, QueueGauges, milliseconds},
@@ -34,6 +34,7 @@ use crate::{
 
 mod begin;
 mod check;
+mod hand_over;
 mod hold;
 mod lists;
 mod news;
@@ -52,11 +53,6 @@ const GATHER_MAX: Duration = Duration::from_millis(10);
 /// machine to the others; never longer than the second bound.
 const REST_FACTOR: u32 = 2;
 const REST_MAX: Duration = Duration::from_millis(100);
-/// Newer numbers of reasons that stay are told once nothing was decided for so long, in milliseconds: in a busy cluster
-/// they change with every cycle.
-const NUMBERS_REST: i64 = 5_000;
-/// So many groups are told them in a cycle.
-const NUMBERS_MAX: usize = 32;
 /// Bounds the age of what was heard last: after longer it may be untrue, and nothing is decided on it.
 const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
 /// While past use is waited for, so long between two looks at what else came.
@@ -365,11 +361,7 @@ impl Run {
         let plan = self.plan(now);
         let decided = Instant::now();
         self.gauges.tell(&self.cluster, &self.ingest.context.names);
-        let tasks = self.hand_over(&plan, now);
-        if !tasks.is_empty() {
-            // Without a receiver the process is ending.
-            let _ = channels.tasks.send(tasks);
-        }
+        self.hand_over(&plan, now, &channels.tasks);
         self.metrics.close.set(milliseconds(decided.elapsed()));
         self.metrics.cycle.set(milliseconds(started.elapsed()));
         if !plan.changes.is_empty() {
@@ -419,58 +411,6 @@ impl Run {
             }
         }
         plan
-    }
-
-    fn hand_over(&mut self, plan: &Plan, now: Timestamp) -> Vec<Task> {
-        self.forget_groups();
-        let steady = self.steady();
-        for change in &plan.changes {
-            if let Change::Place { pod, .. } = change {
-                self.ingest.place(pod.number(), true);
-                self.ingest.keep_asked(pod.number(), self.cluster.gpu_request(*pod));
-            }
-        }
-        let mut tasks = self.dispatch.tasks(&plan.changes, now, &mut self.ingest.context.names);
-        self.ingest.grant_volumes(&mut tasks, &plan.changes, &self.cluster);
-        let mut tasks = self.sharing.begin(tasks, &self.ingest.context.names);
-        tasks.extend(self.sharing.settle(steady, &self.ingest.context.names));
-        tasks.extend(self.give_up_binds());
-        let names = &self.ingest.context.names;
-        let mut groups = std::mem::take(&mut self.ingest.context.touched);
-        groups.extend(plan.changes.iter().filter_map(|change| match change {
-            Change::Evict { pod, .. } => names.pods[pod.number()].group,
-            Change::Place { .. } | Change::Nominate { .. } => None,
-        }));
-        groups.extend(plan.verdicts.iter().map(|verdict| verdict.group.number()));
-        groups.extend(plan.explained.iter().map(|group| group.number()));
-        groups.extend(self.report.due(steady));
-        groups.extend(self.renumbered(plan, steady));
-        groups.sort_unstable();
-        groups.dedup();
-        let Ingest { context, groups: objects, .. } = &mut self.ingest;
-        let mut context = Context {
-            cluster: &self.cluster,
-            objects,
-            names: &mut context.names,
-            writes: &mut self.writes,
-            dispatch: &self.dispatch,
-            now,
-            steady,
-        };
-        for group in groups {
-            tasks.extend(self.report.tasks(group, &mut context));
-        }
-        tasks
-    }
-
-    /// Lists groups whose reason stays and has other numbers than they were told, while nothing is decided.
-    fn renumbered(&mut self, plan: &Plan, steady: i64) -> impl Iterator<Item = u32> + use<> {
-        if !plan.changes.is_empty() {
-            self.decided = steady;
-        }
-        let rests = steady >= self.decided.saturating_add(NUMBERS_REST);
-        let groups = if rests { self.cluster.renumber(NUMBERS_MAX) } else { Vec::new() };
-        groups.into_iter().map(Number::number)
     }
 }
 

@@ -112,13 +112,18 @@ fn awaits_selectors(why: &Why) -> bool {
     }
 }
 
-/// Says what is known beyond the condition of a group whose pods stand like this.
-pub(super) fn explanation(standing: &Standing, view: View<'_>) -> Option<Explanation> {
+/// Gives what explains why a group whose pods stand like this waits, beyond its condition; none where it waits for nothing.
+pub(super) fn explanation(
+    standing: &Standing,
+    view: View<'_>,
+) -> Option<impl FnOnce() -> Option<Explanation>> {
     let View { group, cluster, names, .. } = view;
     let id = GroupId::new(group);
-    let why = cluster.verdict(id).filter(|_| standing.waits())?;
-    let proofs: Vec<_> = cluster.proofs(id).collect();
-    message::explanation(Asked { group, why, proofs: &proofs, cluster, names })
+    let why = cluster.verdict(id).filter(|why| standing.waits() && **why != Why::Satisfied)?;
+    Some(move || {
+        let proofs: Vec<_> = cluster.proofs(id).collect();
+        message::explanation(Asked { group, why, proofs: &proofs, cluster, names })
+    })
 }
 
 /// Says why a group waits, with the node pool before it where the group goes on to another.

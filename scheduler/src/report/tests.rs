@@ -1,6 +1,7 @@
 //! Conditions as they follow from what is there and what is to be said.
 
 use jiff::Timestamp;
+use kai_api::explanation::Explanation;
 use serde_json::json;
 
 use super::{
@@ -111,26 +112,83 @@ fn what_no_longer_holds_goes_and_others_stay() {
     assert_eq!(without(&current[1..], "default"), None);
 }
 
+fn explanation_of(code: &str, sentence: &str) -> Explanation {
+    let (code, sentence) = (String::from(code), String::from(sentence));
+    Explanation { code, sentence, ..Explanation::default() }
+}
+
+/// A group on which this explanation is written.
+fn explained(written: Explanation) -> Record {
+    let text = written.write().into_boxed_str();
+    Record { explanation: Some(text), ..Record::default() }
+}
+
 /// Other words are said anew after a pause, but those of an earlier process, which nobody said lately, at once.
 #[test]
 fn an_explanation_of_an_earlier_process_makes_way_at_once() {
-    let of = |code: &str, sentence: &str| Explanation {
-        code: String::from(code),
-        sentence: String::from(sentence),
-        ..Explanation::default()
-    };
-    let record = |written: Explanation| {
-        let text = written.write().into_boxed_str();
-        Record { explanation: Some(text), ..Record::default() }
-    };
     let mut report = Report::default();
-    let (before, now) = (of("KAI1203", "1 node is free"), of("KAI1202", "it is over its limit"));
-    assert!(report.explain(7, Some(now.clone()), &record(before), 1_000).is_some());
-    let later = of("KAI1203", "2 nodes are free");
-    assert!(report.explain(7, Some(later.clone()), &record(now.clone()), 2_000).is_none());
+    let mut explain = |now: &Explanation, before: &Explanation, at| {
+        report.explain(7, Some(|| Some(now.clone())), &explained(before.clone()), at).is_some()
+    };
+    let before = explanation_of("KAI1203", "1 node is free");
+    let now = explanation_of("KAI1202", "it is over its limit");
+    let later = explanation_of("KAI1203", "2 nodes are free");
+    assert!(explain(&now, &before, 1_000));
+    assert!(!explain(&later, &now, 2_000));
+    assert!(explain(&later, &now, 1_000 + RESAY_MILLISECONDS));
     assert_eq!(report.next(), Some(1_000 + RESAY_MILLISECONDS));
-    let due = 1_000 + RESAY_MILLISECONDS;
-    assert!(report.explain(7, Some(later), &record(now), due).is_some());
+}
+
+/// Thousands that are alike have other numbers in the same cycle.
+#[test]
+fn no_explanation_is_made_before_it_is_due() {
+    let mut report = Report::default();
+    let untimely = || -> Option<Explanation> { panic!("it is made before it is due") };
+    assert!(report.explain(7, Some(untimely), &Record::default(), 0).is_none());
+    assert_eq!(report.next(), Some(250));
+    let told = explanation_of("KAI1203", "1 node is free");
+    let make = || Some(told.clone());
+    assert!(report.explain(7, Some(make), &Record::default(), 250).is_some());
+    assert!(report.explain(7, Some(untimely), &explained(told), 5_249).is_none());
+    assert!(report.due(5_249).contains(&7), "what was due before");
+    assert_eq!(report.next(), Some(5_250));
+}
+
+/// Numbers beside the sentence are no news.
+#[test]
+fn other_numbers_of_an_explanation_wait_for_longer() {
+    let mut report = Report::default();
+    let told = explanation_of("KAI1203", "1 node is free");
+    let other = Explanation { proofs: vec![String::from("3 are needed")], ..told.clone() };
+    let mut is_written = |now: &Explanation, before: Record, at| {
+        report.explain(7, Some(|| Some(now.clone())), &before, at).is_some()
+    };
+    assert!(is_written(&told, explained(other.clone()), 0));
+    assert!(!is_written(&other, explained(told.clone()), 9_999));
+    assert!(!is_written(&told, explained(told.clone()), 10_000), "it is written already");
+    assert!(is_written(&other, explained(told.clone()), 10_000));
+}
+
+/// One that has news again meanwhile is looked at once, and one that is gone not at all.
+#[test]
+fn of_many_groups_with_news_so_many_are_looked_at_in_a_cycle() {
+    const GROUPS: u32 = 600;
+    let mut report = Report::default();
+    for group in 0..GROUPS {
+        report.wait(group, if group == GROUPS - 1 { "small" } else { "large" });
+    }
+    let first = report.in_turn();
+    assert_eq!((first.len(), report.next()), (GROUPS_MAX, Some(i64::MIN)));
+    assert!(first.contains(&(GROUPS - 1)), "the other namespace has its turn");
+    report.wait(0, "large");
+    report.wait(300, "large");
+    report.forget(301);
+    let rest: Vec<u32> = iter::from_fn(|| Some(report.in_turn()).filter(|few| !few.is_empty()))
+        .inspect(|few| assert!(few.len() <= GROUPS_MAX))
+        .flatten()
+        .collect();
+    let expect: Vec<u32> = (255..GROUPS - 1).filter(|group| *group != 301).chain([0]).collect();
+    assert_eq!((rest, report.next()), (expect, None));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Outcomes of writes: who is left out and for how long, and what the engine is told when.
 
+use std::collections::BTreeSet;
+
 use kai_engine::{Delta, PodId};
 use serde_json::{Value, json};
 use tokio::time::advance;
@@ -17,8 +19,8 @@ struct World {
 }
 
 impl World {
-    /// Two groups, of the pods `a-0`, `a-1` and `b-0`.
-    fn new() -> Self {
+    /// Nothing is there yet.
+    fn empty() -> Self {
         let args = Args::default();
         let source = Source::new(&args).expect("no file is read");
         let dispatch = Dispatch::new("default", "kai-scheduler", Metrics::new("kai"));
@@ -28,7 +30,12 @@ impl World {
         // Nothing is listed: objects are told one by one here.
         run.lists = Lists::new(|_| false);
         let (sender, tasks) = mpsc::unbounded_channel();
-        let mut world = Self { run, tasks, sender };
+        Self { run, tasks, sender }
+    }
+
+    /// Two groups, of the pods `a-0`, `a-1` and `b-0`.
+    fn new() -> Self {
+        let mut world = Self::empty();
         for group in ["a", "b"] {
             world.apply(Kind::PodGroup, &named(group));
         }
@@ -37,6 +44,22 @@ impl World {
         }
         world.told();
         world
+    }
+
+    /// Channels on which nothing comes; what is handed over comes here.
+    fn channels(&self) -> Channels {
+        let (_, events) = mpsc::channel(1);
+        let (_, outcomes) = mpsc::unbounded_channel();
+        let latency = self.run.metrics.usage_query.clone();
+        let (usage, _) = crate::usage::feed(String::new(), String::new(), latency);
+        let (order, _) = order::desk(0);
+        let selecting = cel::desk::Desk::open().expect("threads can be started");
+        let (tasks, resync) = (self.sender.clone(), Default::default());
+        Channels { events, outcomes, tasks, resync, usage, selecting, order }
+    }
+
+    fn cycle(&mut self, channels: &Channels) {
+        self.run.cycle(channels, Instant::now()).expect("what is derived follows from the facts");
     }
 
     fn apply(&mut self, kind: Kind, object: &Value) {
@@ -392,4 +415,60 @@ async fn a_group_that_was_made_again_while_nobody_heard_begins_anew() {
     world.apply(Kind::PodGroup, &again);
     world.run.forget_groups();
     assert!(!world.run.bind_failures.contains_key(&group));
+}
+
+/// A queue, a node of eight GPUs, and a group for each of these requests, of one pod.
+fn with_groups(requests: impl Iterator<Item = Value>) -> World {
+    let mut world = World::empty();
+    let none = json!({"quota": -1, "limit": -1});
+    let queue = json!({"metadata": {"name": "team"},
+        "spec": {"resources": {"gpu": none, "cpu": none, "memory": none}}});
+    let amounts = json!({"nvidia.com/gpu": "8", "cpu": "64", "memory": "1Ti", "pods": "110"});
+    let node = json!({"metadata": {"name": "n"},
+        "status": {"allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}});
+    world.apply(Kind::Queue, &queue);
+    world.apply(Kind::Node, &node);
+    for (number, request) in requests.enumerate() {
+        let name = format!("w-{number}");
+        let (mut group, mut pod) = (named(&name), named(&name));
+        group["spec"] = json!({"queue": "team", "minMember": 1});
+        pod["metadata"]["annotations"] = json!({"pod-group-name": name});
+        let container =
+            json!({"name": "main", "resources": {"requests": request, "limits": request}});
+        pod["spec"] = json!({"schedulerName": "kai-scheduler", "containers": [container]});
+        world.apply(Kind::PodGroup, &group);
+        world.apply(Kind::Pod, &pod);
+    }
+    world
+}
+
+/// Thousands that are alike have news in the same cycle; what is bound would wait until it is worked out what is said of them.
+#[tokio::test(start_paused = true)]
+async fn binds_go_before_what_is_said_of_many_groups_which_takes_several_cycles() {
+    const GROUPS: usize = 2_000;
+    const OF_A_CYCLE: usize = 256;
+    let mut world = with_groups(std::iter::repeat_n(json!({"nvidia.com/gpu": "8"}), GROUPS));
+    let channels = world.channels();
+    let mut told = BTreeSet::new();
+    for cycle in 0..GROUPS.div_ceil(OF_A_CYCLE) {
+        assert_eq!(world.run.wake(), Instant::now(), "there is more to do");
+        world.cycle(&channels);
+        let handed_over: Vec<Vec<Task>> =
+            std::iter::from_fn(|| world.tasks.try_recv().ok()).collect();
+        if cycle == 0 {
+            let count = |tasks: &Vec<Task>| {
+                tasks.iter().filter(|task| matches!(task, Task::Bind(_))).count()
+            };
+            let binds: Vec<usize> = handed_over.iter().map(count).collect();
+            assert_eq!(binds, [1, 0]);
+        }
+        let groups = handed_over.iter().flatten().filter_map(|task| {
+            let Task::Group(patch) = task else { return None };
+            Some(patch.group)
+        });
+        let groups: BTreeSet<u32> = groups.collect();
+        assert!(groups.len() <= OF_A_CYCLE, "{} in cycle {cycle}", groups.len());
+        told.extend(groups);
+    }
+    assert_eq!((told.len(), world.run.report.next()), (GROUPS, None));
 }
