@@ -50,9 +50,14 @@ const QUIET: Duration = Duration::from_millis(1);
 /// The longest wait for more changes.
 const GATHER_MAX: Duration = Duration::from_millis(10);
 /// A cycle is followed by a pause of the time that it worked times this, so that it leaves the
-/// machine to the others; never longer than the second bound.
+/// machine to the others; never longer than the second bound, and than the third where steps ran out and it goes on: whoever
+/// comes meanwhile is not to wait the longer the more there is to do.
 const REST_FACTOR: u32 = 2;
 const REST_MAX: Duration = Duration::from_millis(100);
+const REST_CUT_MAX: Duration = Duration::from_millis(10);
+/// Steps that the four actions of a cycle have together, some 20 ms, and their number.
+const STEPS_MAX: u64 = 20_000;
+const ACTIONS: u64 = 4;
 /// Bounds the age of what was heard last: after longer it may be untrue, and nothing is decided on it.
 const WATCH_AGE_MAX: Duration = Duration::from_secs(150);
 /// While past use is waited for, so long between two looks at what else came.
@@ -212,10 +217,10 @@ impl Run {
                 sleep(AWAIT_PAUSE).await;
                 continue;
             }
-            self.cycle(&channels, started)?;
+            let is_cut = self.cycle(&channels, started)?;
             // What it waited for more is no work: counted, each pause would make the next one longer.
             let worked = started.elapsed().saturating_sub(waited);
-            rested = Instant::now() + (worked * REST_FACTOR).min(REST_MAX);
+            rested = Instant::now() + rest_after(worked, is_cut);
         }
     }
 
@@ -342,8 +347,8 @@ impl Run {
         tracing::warn!(%kind, %error, "skipped an object that cannot be read");
     }
 
-    /// One cycle: apply, plan, hand over.
-    fn cycle(&mut self, channels: &Channels, started: Instant) -> Result<(), Error> {
+    /// One cycle: apply, plan, hand over. Tells whether steps ran out, so that the next one goes on.
+    fn cycle(&mut self, channels: &Channels, started: Instant) -> Result<bool, Error> {
         let now = now();
         self.is_told_early = false;
         let (watch_age, kind) = self.health.watch_age();
@@ -351,7 +356,7 @@ impl Run {
         let is_old = watch_age > WATCH_AGE_MAX;
         self.say_whether_old(is_old, kind);
         if is_old {
-            return Ok(());
+            return Ok(false);
         }
         self.release();
         self.tell(now);
@@ -376,7 +381,7 @@ impl Run {
         self.check(&plan)?;
         self.cycles += 1;
         self.health.cycle();
-        Ok(())
+        Ok(plan.steps.spent)
     }
 
     /// Says once that what is known is too old to decide on, and once that it no longer is.
@@ -426,10 +431,16 @@ async fn pass<T>(future: impl Future<Output = T>) -> (Duration, T) {
     (started.elapsed(), result)
 }
 
-/// Has actions leave the rest to the next cycle after some 20 ms each, so that what was placed is bound meanwhile: any user may
-/// make any number of groups for each of which all nodes, or all victims, are looked through in vain.
+/// Gives the pause after a cycle that worked for so long.
+fn rest_after(worked: Duration, is_cut: bool) -> Duration {
+    (worked * REST_FACTOR).min(if is_cut { REST_CUT_MAX } else { REST_MAX })
+}
+
+/// Has actions leave the rest to the next cycle, so that what was placed is bound meanwhile: any user may make any number of
+/// groups for each of which all nodes, or all victims, are looked through in vain. Each of the four has as many steps as the
+/// others, so that none waits for another to have none left.
 pub(crate) fn in_turns(config: Config) -> Config {
-    Config { action_steps_max: Some(20_000), ..config }
+    Config { action_steps_max: Some(STEPS_MAX / ACTIONS), ..config }
 }
 
 #[cfg(test)]

@@ -58,8 +58,9 @@ impl World {
         Channels { events, outcomes, tasks, resync, usage, selecting, order }
     }
 
-    fn cycle(&mut self, channels: &Channels) {
-        self.run.cycle(channels, Instant::now()).expect("what is derived follows from the facts");
+    /// One cycle; tells whether it was cut.
+    fn cycle(&mut self, channels: &Channels) -> bool {
+        self.run.cycle(channels, Instant::now()).expect("what is derived follows from the facts")
     }
 
     fn apply(&mut self, kind: Kind, object: &Value) {
@@ -471,4 +472,29 @@ async fn binds_go_before_what_is_said_of_many_groups_which_takes_several_cycles(
         told.extend(groups);
     }
     assert_eq!((told.len(), world.run.report.next()), (GROUPS, None));
+}
+
+/// Each of the groups is of another class, and asks for more CPU than the node has.
+#[tokio::test(start_paused = true)]
+async fn the_actions_of_a_cycle_share_its_steps() {
+    let mut world = with_groups((65..765).map(|cpu| json!({"cpu": cpu.to_string()})));
+    world.run.tell(now());
+    let steps = world.run.plan(now()).steps;
+    // An action ends with the turn in which its part is spent.
+    let taken = steps.total() + 32 * steps.groups;
+    assert!(steps.spent && taken <= STEPS_MAX + 1_000, "{taken}: {steps:?}");
+    let channels = world.channels();
+    assert!(world.cycle(&channels), "it is cut");
+    assert!((0..200).any(|_| !world.cycle(&channels)), "all have their turns in the end");
+}
+
+/// Others are to have the machine for a while, and who comes meanwhile is not to wait for long where there is much to do.
+#[test]
+fn a_cycle_that_was_cut_is_followed_by_a_short_rest() {
+    let rests = |is_cut| {
+        let rest = |worked| rest_after(Duration::from_millis(worked), is_cut).as_millis();
+        [0, 1, 30, 80].map(rest)
+    };
+    assert_eq!(rests(false), [0, 2, 60, 100]);
+    assert_eq!(rests(true), [0, 2, 10, 10]);
 }
