@@ -2,9 +2,9 @@
 //!
 //! What a bind waits for may be in its user's hands: a config map that does not go, a volume that nobody makes. Of the
 //! flights that there may be some are left to other namespaces, and whose line has the fewest is next. A flight that takes
-//! long goes on among those of its namespace, and its place is another's. Where flights wait for minutes, each namespace may
-//! have some, however many others have. Evictions are for others: those of a namespace have a line beside that of its binds,
-//! so that whoever keeps its binds waiting does not keep its pods.
+//! long goes on among those of its namespace, and its place is another's. Where flights wait for minutes, or so many take long
+//! that they hold all places, each namespace may have some, however many others have. Evictions are for others: those of a
+//! namespace have a line beside that of its binds, so that whoever keeps its binds waiting does not keep its pods.
 //!
 //! # Source
 //! `docs/threats.md`.
@@ -20,7 +20,8 @@ pub(super) struct Lines {
     /// So many may fly at once, and so many of one line, or of one namespace that do not take long.
     most: usize,
     most_of_one: usize,
-    /// So many of one namespace may fly whatever others have on their way.
+    /// So many of one namespace may fly whatever others have on their way; where some that take long hold no place, whatever the
+    /// others of these hold.
     sure_of_one: usize,
     /// So many of those that take long hold no place.
     most_late: usize,
@@ -119,7 +120,10 @@ impl Lines {
     pub(super) fn next(&mut self, is_free: impl Fn(&Task) -> bool) -> Option<(LineKey, Task)> {
         let places = self.flights - self.late.min(self.most_late);
         let has_place = places < self.most;
-        let bound = if has_place { self.most_of_one } else { self.sure_of_one };
+        // What has not taken long yet is over soon: whoever comes waits for it.
+        let is_over_soon = self.most_late > 0 && self.young() >= self.most;
+        let sure_of_one = if is_over_soon { 0 } else { self.sure_of_one };
+        let bound = if has_place { self.most_of_one } else { sure_of_one };
         let is_below = |of: &str, flights: usize| (has_place && of.is_empty()) || flights < bound;
         let mut first: Option<((usize, u64), &str, bool, usize)> = None;
         for (of, namespace) in &self.by_namespace {
@@ -267,6 +271,25 @@ mod tests {
         lines.landed(&of("a"));
         lines.landed(&of("c"));
         assert!(lines.by_namespace.is_empty() && lines.young() == 0);
+    }
+
+    /// Three namespaces have as many that take long as there are places beside those that hold none.
+    #[test]
+    fn where_all_places_are_held_for_long_each_namespace_has_some() {
+        let mut lines = Lines::new(3, 3, 1, 2);
+        for namespace in ["a", "a", "a", "b", "b"] {
+            lines.push(bind(namespace, "slow"));
+            assert_eq!(flying(&mut lines), [format!("{namespace}/slow")]);
+            lines.late(&of(namespace));
+        }
+        for namespace in ["b", "c", "c", "d", "e", "f"] {
+            lines.push(bind(namespace, "new"));
+        }
+        assert_eq!(flying(&mut lines), ["c/new", "d/new", "e/new"], "as many as at once");
+        lines.landed(&of("c"));
+        assert_eq!(flying(&mut lines), ["c/new"]);
+        lines.landed(&of("c"));
+        assert_eq!(flying(&mut lines), ["f/new"], "b has more than some");
     }
 
     /// Whoever has its binds wait for what it keeps would keep the pods that others' room is made of.

@@ -23,6 +23,9 @@ const URGENT_MAX: usize = URGENT_OF_ONE_MAX + 16;
 /// Those besides that take long: as many as four namespaces may have of either. Above this they keep their places, so that
 /// a server that is slow for all is not asked for more and more at once.
 const LATE_MAX: usize = 4 * URGENT_OF_ONE_MAX;
+/// Binds, and as many evictions, that each namespace has where those of others that take long hold all places: three namespaces
+/// have enough of these.
+const URGENT_OF_ONE_SURE: usize = 4;
 /// So long a flight is urgent, or keeps others from being told; and so long, at a stretch, urgent ones hold back what is quiet.
 pub(super) const HASTE_MAX: Duration = Duration::from_secs(1);
 /// Binds of one namespace in flight that wait for volumes or devices, most of them idle.
@@ -106,7 +109,7 @@ pub(super) struct Queue {
 impl Default for Queue {
     fn default() -> Self {
         Self {
-            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX, 0, LATE_MAX),
+            urgent: Lines::new(URGENT_MAX, URGENT_OF_ONE_MAX, URGENT_OF_ONE_SURE, LATE_MAX),
             patient: Lines::new(PATIENT_MAX, PATIENT_OF_ONE_MAX, PATIENT_OF_ONE_SURE, 0),
             status: Fair::default(),
             conditions: HashMap::new(),
@@ -450,6 +453,24 @@ mod tests {
         assert_eq!(flying(&mut queue).len(), URGENT_OF_ONE_MAX - 1);
         queue.take(vec![strip("c"), patient("ns", "c")]);
         assert_eq!(flying(&mut queue), [""; 0]);
+    }
+
+    /// Each has an end, but the next one of the same namespace begins then.
+    #[test]
+    fn binds_that_take_long_in_many_namespaces_leave_a_few_to_each() {
+        let binds = |of: &str| -> Vec<Task> {
+            let bind = |uid: String| Bind { namespace: Box::from(of), ..Bind::of(&uid, &uid, "n") };
+            (0..URGENT_OF_ONE_MAX).map(|number| Task::Bind(bind(number.to_string()))).collect()
+        };
+        let mut queue = Queue::default();
+        for of in ["a", "b", "c", "d", "e", "f"] {
+            queue.take(binds(of));
+            while let Some(flight) = queue.next() {
+                queue.late(flight.haste);
+            }
+        }
+        queue.take(binds("owner"));
+        assert_eq!(flying(&mut queue).len(), URGENT_OF_ONE_SURE);
     }
 
     /// A class may name a provisioner that nobody runs.
