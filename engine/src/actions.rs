@@ -150,6 +150,7 @@ impl Cycle<'_> {
                 self.cluster.pending.take_nomination_back(pod, group, waits);
             }
         }
+        self.cluster.state.find_lingering();
         share::divide_shares(&mut self.cluster.state, self.config);
         self.cluster.absorb();
         let Cluster { state, pending, .. } = &mut *self.cluster;

@@ -239,7 +239,7 @@ impl State {
             Phase::Pending => Stage::Pending,
             Phase::Binding => Stage::Binding,
             Phase::Bound | Phase::Running => Stage::Placed,
-            Phase::Evicting | Phase::Releasing | Phase::Stuck => Stage::Leaving,
+            Phase::Evicting | Phase::Releasing | Phase::Lingering | Phase::Stuck => Stage::Leaving,
             Phase::Absent | Phase::Succeeded | Phase::Failed => Stage::Ended,
         }
     }

@@ -125,6 +125,7 @@ impl<'a> Renumbering<'a> {
             PodState::Bound(place) => PodState::Bound(self.place(place)),
             PodState::Running(place) => PodState::Running(self.place(place)),
             PodState::Releasing(place) => PodState::Releasing(self.place(place)),
+            PodState::Lingering(place) => PodState::Lingering(self.place(place)),
             PodState::Stuck(place) => PodState::Stuck(self.place(place)),
             PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => {
                 state.clone()

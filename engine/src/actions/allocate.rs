@@ -207,9 +207,14 @@ impl Cycle<'_> {
     ///
     /// A claim lasts while the room is only coming, and until the first of the pods that were moved is back: one that
     /// lasted on would be used for other places, those that the group is evicted from for others among them. It is void
-    /// once the group finds no room.
+    /// once the group finds no room. While pods that were evicted for a group take long to leave it has its turn in its
+    /// order, as it would keep others from what is free for as long.
     fn place_nominated_first(&mut self) {
         for group in std::mem::take(&mut self.cluster.state.nominations.groups) {
+            if self.cluster.state.nominations.awaits(group) {
+                self.cluster.state.nominations.groups.push(group);
+                continue;
+            }
             if self.cluster.pending.listing(group).is_none() {
                 if self.is_expected(group) {
                     self.cluster.state.nominations.groups.push(group);

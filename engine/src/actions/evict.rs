@@ -25,7 +25,7 @@ use crate::{
         rounds::{Pair, Passed},
         scheduling_order::{SchedulingOrder, Turn},
     },
-    state::{State, tree::Member},
+    state::{State, nominations::Beneficiary, tree::Member},
 };
 
 impl Cycle<'_> {
@@ -135,8 +135,11 @@ impl Cycle<'_> {
             return;
         }
         let is_untried = self.is_untried(turn);
-        if self.is_delayed(turn.group) || (is_untried && self.may_retract(turn.group)) {
-            // The next of its class may be older, and out of its delay.
+        if self.is_delayed(turn.group)
+            || self.cluster.state.nominations.awaits(turn.group)
+            || (is_untried && self.may_retract(turn.group))
+        {
+            // The next of its class may be older, and out of its delay, or nobody was evicted for it yet.
             self.pass_over(turns, turn);
             return;
         }
@@ -172,7 +175,8 @@ impl Cycle<'_> {
             let preemptible = facts.is_some_and(|facts| facts.preemptible);
             let is_delayed = delayed_until(&cluster.state, group).is_some_and(|until| now < until);
             delayed.extend(is_delayed.then_some(group));
-            !is_delayed && (preemptible || kind != EvictionKind::Consolidate)
+            let waits = is_delayed || cluster.state.nominations.awaits(group);
+            !waits && (preemptible || kind != EvictionKind::Consolidate)
         });
         for group in delayed {
             self.is_delayed(group);
@@ -243,6 +247,7 @@ impl Cycle<'_> {
         let told = self.changes.len();
         self.commit(&mut |pod| reasons.get_mut(pod).and_then(Option::take));
         self.cluster.state.nominations.groups.push(for_group);
+        self.note_victims(turn, &victims);
         // Where all who were to leave found their places again nobody comes to tell of room.
         let leaves = |pod: PodId| self.cluster.state.pods().status[pod].phase.leaves();
         self.due |= self.changes.len() > told && !victims.iter().any(|(pod, _)| leaves(*pod));
@@ -273,6 +278,19 @@ impl Cycle<'_> {
 }
 
 impl Cycle<'_> {
+    /// Remembers for whom the victims that leave were evicted.
+    fn note_victims(&mut self, turn: Turn, victims: &[(PodId, GroupId)]) {
+        let state = &mut self.cluster.state;
+        let facts = state.groups()[turn.group].facts.as_ref();
+        let preemptible = facts.is_none_or(|facts| facts.preemptible);
+        let whose = Beneficiary { group: Some(turn.group), queue: turn.queue, preemptible };
+        for (pod, _) in victims {
+            if state.pods().status[*pod].phase.leaves() {
+                state.nominations.note_victim(*pod, whose);
+            }
+        }
+    }
+
     /// A group has no claim to what it was nominated for where that, with what it is left, makes no minimum.
     fn forgo(&mut self, group: GroupId) {
         let state = &mut self.cluster.state;

@@ -53,6 +53,7 @@ impl VictimSearch<'_> {
 pub(crate) fn holding(state: &State, queue: QueueId) -> Holding {
     let row = &state.queues().rows[queue];
     let facts = row.facts.as_ref().expect("a queue of a live group is live");
+    let awaited = state.nominations.awaited(queue);
     Holding {
         parent: row.up,
         quota: facts.quota,
@@ -60,8 +61,8 @@ pub(crate) fn holding(state: &State, queue: QueueId) -> Holding {
         share: row.share,
         allocated: row.used,
         protected: row.fixed,
-        leaving: row.leaving,
-        leaving_protected: row.leaving_fixed,
+        leaving: row.leaving + awaited.held,
+        leaving_protected: row.leaving_fixed + awaited.fixed,
         priority: facts.priority,
         created: facts.created,
         uid: facts.uid,

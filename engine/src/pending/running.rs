@@ -110,6 +110,7 @@ impl Pending {
             | Phase::Pending
             | Phase::Evicting
             | Phase::Releasing
+            | Phase::Lingering
             | Phase::Stuck
             | Phase::Succeeded
             | Phase::Failed => false,

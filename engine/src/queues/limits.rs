@@ -31,7 +31,10 @@ pub(crate) fn affords(state: &State, group: GroupId, charge: Charge) -> Result<(
         let over = over_limit(row, charge).map(|lane| (Breach::Limit, lane));
         let over = over.or_else(|| Some((Breach::Quota, over_quota(row, facts, charge)?)));
         if let Some((breach, lane)) = over {
-            let bound = Bound { queue: state.queue_state(at), lane, requested: charge };
+            let mut held = state.queue_state(at);
+            held.allocated += row.lingering;
+            held.allocated_non_preemptible += row.lingering_fixed;
+            let bound = Bound { queue: held, lane, requested: charge };
             return Err(match breach {
                 Breach::Limit => Why::OverLimit(Box::new(bound)),
                 Breach::Quota => Why::OverQuota(Box::new(bound)),
@@ -62,7 +65,7 @@ pub(crate) fn within_quota(state: &State, group: GroupId, charge: Charge) -> boo
     let Some(queue) = facts.queue else { return false };
     let within = |at: QueueId| {
         let row = &state.queues().rows[at];
-        let held = row.fixed + row.leaving_fixed;
+        let held = row.fixed + row.leaving_fixed + state.nominations.awaited(at).fixed;
         row.facts.as_ref().is_none_or(|queue| over(&held, &charge, &queue.quota).is_none())
     };
     facts.preemptible || state.queues().path(queue).all(within)
@@ -100,9 +103,10 @@ pub(crate) fn waits_for_leaving(
     path().any(passes)
 }
 
-/// The first resource on which so much more is above the limit.
+/// The first resource on which so much more is above the limit. What takes long to leave is held: nobody is promised a place
+/// until it is gone, which would keep what is free for as long.
 fn over_limit(row: &QueueRow, charge: Charge) -> Option<QueueLane> {
-    over(&row.used, &charge, &row.facts.as_ref()?.limit)
+    over(&(row.used + row.lingering), &charge, &row.facts.as_ref()?.limit)
 }
 
 /// The first resource on which so much more is above the quota, for a group that cannot be evicted.
@@ -110,7 +114,7 @@ fn over_quota(row: &QueueRow, group: &Group, charge: Charge) -> Option<QueueLane
     if group.preemptible {
         return None;
     }
-    over(&row.fixed, &charge, &row.facts.as_ref()?.quota)
+    over(&(row.fixed + row.lingering_fixed), &charge, &row.facts.as_ref()?.quota)
 }
 
 /// The first resource of those that are charged which is used beyond a bound then.

@@ -60,6 +60,10 @@ impl State {
         }
         if let Some((queue, burden)) = self.occupy(pod, sign) {
             self.queues.charge(queue, &burden);
+            // No plan changes the state of such a pod.
+            if self.pods.status[pod].phase == Phase::Lingering {
+                self.queues.linger(queue, &burden);
+            }
         }
     }
 
@@ -112,7 +116,7 @@ impl State {
             if !group.preemptible {
                 sign.charge(&mut burden.fixed, charge);
             }
-        } else if matches!(state.phase, Phase::Evicting | Phase::Releasing) {
+        } else if state.phase.leaves() || state.phase == Phase::Lingering {
             sign.charge(&mut burden.leaving, charge);
             if !group.preemptible {
                 sign.charge(&mut burden.leaving_fixed, charge);
@@ -176,6 +180,17 @@ impl Queues {
             next = row.up;
         }
     }
+
+    /// Enters which part of what leaves takes long to, at a queue and all above it.
+    fn linger(&mut self, queue: QueueId, burden: &QueueDelta) {
+        let mut next = Some(queue);
+        while let Some(at) = next {
+            let row = &mut self.rows[at];
+            row.lingering += burden.leaving;
+            row.lingering_fixed += burden.leaving_fixed;
+            next = row.up;
+        }
+    }
 }
 
 /// # Source
@@ -194,7 +209,9 @@ fn count(count: &mut Count, state: &PodStatus, sign: Sign) {
             sign.count(&mut count.active);
             sign.count(&mut count.used);
         }
-        Phase::Evicting | Phase::Releasing | Phase::Stuck => sign.count(&mut count.used),
+        Phase::Evicting | Phase::Releasing | Phase::Lingering | Phase::Stuck => {
+            sign.count(&mut count.used);
+        }
         Phase::Succeeded => sign.count(&mut count.succeeded),
         Phase::Failed | Phase::Absent => {}
     }

@@ -80,6 +80,7 @@ impl State {
                 }
             }),
             Delta::EvictFailed(pod) => {
+                self.nominations.forget_victim(pod);
                 self.exhaust_budgets(pod);
                 self.outcome(pod, |state, told| {
                     if state.phase == Phase::Evicting && told.phase.is_active() {
@@ -189,6 +190,7 @@ impl State {
             (row.last_start, row.last_eviction, row.stale_since, row.why) =
                 (None, None, None, None);
             self.nominations.forget_group(id);
+            self.nominations.await_no_more(id);
         }
         self.changes.touch(id);
         let group = group.map(|group| GroupFacts::new(id, group));

@@ -119,8 +119,8 @@ impl PodProgress {
     /// evicted.
     pub(crate) fn follows(self, before: Self) -> bool {
         use Phase::{
-            Absent, Binding, Bound, Evicting, Failed, Gated, Pending, Releasing, Running, Stuck,
-            Succeeded,
+            Absent, Binding, Bound, Evicting, Failed, Gated, Lingering, Pending, Releasing,
+            Running, Stuck, Succeeded,
         };
         // What is nobody's yet and nowhere is of no concern to anybody.
         let waits_alone =
@@ -130,10 +130,13 @@ impl PodProgress {
             || match self.phase {
                 Bound => before.phase == Binding,
                 Running => matches!(before.phase, Binding | Bound),
-                Releasing => before.phase == Evicting,
-                Succeeded | Failed | Absent => {
-                    matches!(before.phase, Evicting | Releasing | Stuck | Succeeded | Failed)
-                }
+                Releasing => matches!(before.phase, Evicting | Lingering),
+                // An eviction that is confirmed is read before the time that the pod takes.
+                Lingering => matches!(before.phase, Evicting | Releasing),
+                Succeeded | Failed | Absent => matches!(
+                    before.phase,
+                    Evicting | Releasing | Lingering | Stuck | Succeeded | Failed
+                ),
                 // Who makes a pod again may put gates on it, and take them off.
                 Pending => before.phase == Gated,
                 Gated | Binding | Evicting | Stuck => false,

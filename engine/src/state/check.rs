@@ -50,7 +50,8 @@ impl State {
             let new = &anew.queues.rows[id];
             let amounts = |row: &QueueRow| {
                 let leaving = (row.leaving, row.leaving_fixed);
-                (row.used, row.fixed, leaving, row.requested, row.requested_mib)
+                let lingering = (row.lingering, row.lingering_fixed);
+                (row.used, row.fixed, leaving, lingering, row.requested, row.requested_mib)
             };
             if amounts(row) != amounts(new) {
                 findings
@@ -88,6 +89,7 @@ impl State {
             let row = &mut anew.queues.rows[id];
             (row.used, row.fixed) = Default::default();
             (row.leaving, row.leaving_fixed) = Default::default();
+            (row.lingering, row.lingering_fixed) = Default::default();
             (row.requested, row.requested_mib) = Default::default();
         }
         for id in anew.groups.ids() {

@@ -249,6 +249,10 @@ pub(crate) struct QueueRow {
     pub(crate) leaving: Charge,
     /// The part of what leaves that cannot be evicted. Derived.
     pub(crate) leaving_fixed: Charge,
+    /// The part of what leaves that takes long to. Derived.
+    pub(crate) lingering: Charge,
+    /// The part of what takes long to leave that cannot be evicted. Derived.
+    pub(crate) lingering_fixed: Charge,
     /// Amounts that pods below it hold or wait for, GPU memory aside. Derived.
     pub(crate) requested: Charge,
     /// GPU memory that pods below it wait for, in MiB. Derived.

@@ -71,7 +71,9 @@ pub enum PodState {
     Running(Place),
     /// Was told to stop and still holds what it held; that will come free.
     Releasing(Place),
-    /// Was told to stop long ago, or will take long to; what it holds must not be counted on.
+    /// Was told to stop and takes long to; what it holds must not be counted on yet, and is its queue's until it is gone.
+    Lingering(Place),
+    /// Was told to stop and should have long since; what it holds must not be counted on.
     Stuck(Place),
     /// Ended well.
     Succeeded,
@@ -86,6 +88,7 @@ impl PodState {
             Self::Bound(place)
             | Self::Running(place)
             | Self::Releasing(place)
+            | Self::Lingering(place)
             | Self::Stuck(place) => Some(place),
             Self::Gated | Self::Pending | Self::Succeeded | Self::Failed => None,
         }
@@ -97,6 +100,7 @@ impl PodState {
             Self::Bound(place)
             | Self::Running(place)
             | Self::Releasing(place)
+            | Self::Lingering(place)
             | Self::Stuck(place) => Some(place),
             Self::Gated | Self::Pending | Self::Succeeded | Self::Failed => None,
         }

@@ -17,6 +17,7 @@ mod changed;
 mod choices;
 mod claimed;
 mod leaving;
+mod lingering;
 mod proofs;
 mod repeated;
 mod resumed;

@@ -163,7 +163,7 @@ fn pod() -> impl Strategy<Value = Delta> {
 /// A pod on a node that reserves a GPU, or shares one that may be reserved: it comes, leaves, and is told again elsewhere.
 fn sharer() -> impl Strategy<Value = Delta> {
     let device = prop_oneof![6 => (0..4_u32).prop_map(Some), 1 => Just(None)];
-    (0..SHARERS, 0..GROUPS, 0..NODES, device, 1..5_u32, 0..4_u8).prop_map(
+    (0..SHARERS, 0..GROUPS, 0..NODES, device, 1..5_u32, 0..5_u8).prop_map(
         |(id, group, node, device, part, state)| {
             let devices: Box<[DeviceId]> =
                 device.map(|device| DeviceId::new(node * 4 + device)).into_iter().collect();
@@ -179,6 +179,7 @@ fn sharer() -> impl Strategy<Value = Delta> {
                 0 => PodState::Bound(place),
                 1 => PodState::Running(place),
                 2 => PodState::Releasing(place),
+                3 => PodState::Lingering(place),
                 _ => PodState::Stuck(place),
             };
             let owner =

@@ -119,6 +119,7 @@ fn name_pod(names: &mut Names, world: &World, id: PodId, name: &str) {
         PodState::Bound(place)
         | PodState::Running(place)
         | PodState::Releasing(place)
+        | PodState::Lingering(place)
         | PodState::Stuck(place) => Some(place.node.number()),
         PodState::Gated | PodState::Pending | PodState::Succeeded | PodState::Failed => None,
     };

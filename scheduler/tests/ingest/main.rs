@@ -291,17 +291,18 @@ fn a_pod_that_goes_late_offers_its_room_shortly_before() {
         "uid": "00000000-0000-0000-0000-000000000001", "deletionTimestamp": "2026-01-01T01:00:00Z" },
         "spec": { "nodeName": "n1" } });
     apply(&mut ingest, &pod);
-    let (mut now, mut stuck) = (NOW, Vec::new());
+    let (mut now, mut stands) = (NOW, Vec::new());
     loop {
         let told = told_last(&ingest, 0);
+        let releases = told.as_ref().is_some_and(|pod| matches!(pod.state, PodState::Releasing(_)));
         let is_stuck = told.as_ref().is_some_and(|pod| matches!(pod.state, PodState::Stuck(_)));
-        stuck.push(((now.0 - NOW.0) / 60_000, is_stuck));
+        stands.push(((now.0 - NOW.0) / 60_000, releases, is_stuck));
         let Some(next) = ingest.next_wake() else { break };
         now = next;
         ingest.advance(now);
         ingest.tell_again(&|_| told.clone());
     }
-    assert_eq!(stuck, [(0, true), (50, false), (62, true)]);
+    assert_eq!(stands, [(0, false, false), (50, true, false), (62, false, true)]);
 }
 
 /// A class of the priority that groups without one have tells the engine nothing, and is news all the same.

@@ -455,6 +455,7 @@ fn state(state: &PodState, names: &Spoken<'_>) -> String {
         PodState::Bound(place) => format!("bound{}", on(place)),
         PodState::Running(place) => format!("running{}", on(place)),
         PodState::Releasing(place) => format!("releasing{}", on(place)),
+        PodState::Lingering(place) => format!("lingering{}", on(place)),
         PodState::Stuck(place) => format!("stuck{}", on(place)),
         PodState::Gated => String::from("gated"),
         PodState::Pending => String::from("pending"),

@@ -322,19 +322,22 @@ fn seen_on(zone: u16, shape: &Shape) -> Reserved {
 fn state(key: &str, text: Option<&str>, place: Option<Place>) -> Result<PodState> {
     let wrong = |what: &str| Err(ScenarioError::value(key, what));
     match (text, place) {
-        (None | Some("pending" | "bound" | "running" | "releasing" | "stuck"), None) => {
-            Ok(PodState::Pending)
-        }
+        (
+            None | Some("pending" | "bound" | "running" | "releasing" | "lingering" | "stuck"),
+            None,
+        ) => Ok(PodState::Pending),
         (None | Some("running"), Some(place)) => Ok(PodState::Running(place)),
         (Some("bound"), Some(place)) => Ok(PodState::Bound(place)),
         (Some("releasing"), Some(place)) => Ok(PodState::Releasing(place)),
+        (Some("lingering"), Some(place)) => Ok(PodState::Lingering(place)),
         (Some("stuck"), Some(place)) => Ok(PodState::Stuck(place)),
         (Some("gated"), None) => Ok(PodState::Gated),
         (Some("succeeded"), _) => Ok(PodState::Succeeded),
         (Some("failed"), _) => Ok(PodState::Failed),
         (Some("pending" | "gated"), Some(_)) => wrong("a pod that waits is on no node"),
         (Some(other), _) => wrong(&format!(
-            "`{other}` is none of pending, gated, bound, running, releasing, stuck, succeeded, failed"
+            "`{other}` is none of pending, gated, bound, running, releasing, lingering, stuck, \
+             succeeded, failed"
         )),
     }
 }

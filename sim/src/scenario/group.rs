@@ -31,7 +31,8 @@ pub struct Pod {
     pub overhead: Option<Amount<Cores>>,
     /// Further resources by name.
     pub resources: Entries<Amount<Count>>,
-    /// `pending`, `gated`, `bound`, `running`, `releasing`, `stuck`, `succeeded` or `failed`; running when it is on a node.
+    /// `pending`, `gated`, `bound`, `running`, `releasing`, `lingering`, `stuck`, `succeeded` or `failed`; running when it is
+    /// on a node.
     pub state: Option<String>,
     /// A place per pod.
     pub on: String,

@@ -18,6 +18,9 @@ impl State {
         let was = row.facts.as_ref().map(|queue| queue.parent);
         row.facts = queue;
         let is = row.facts.as_ref().map(|queue| queue.parent);
+        if is.is_none() {
+            self.nominations.forget_queue(id);
+        }
         self.queues.moved = true;
         self.changes.grow_room_from_outside();
         if was == is {
@@ -98,6 +101,7 @@ impl State {
         let row = &self.queues.rows[id];
         let (used, fixed) = (row.used, row.fixed);
         let (leaving, leaving_fixed) = (row.leaving, row.leaving_fixed);
+        let (lingering, lingering_fixed) = (row.lingering, row.lingering_fixed);
         let (requested, mib) = (row.requested, row.requested_mib);
         let mut next = Some(to);
         while let Some(at) = next {
@@ -107,6 +111,8 @@ impl State {
                 row.fixed += fixed;
                 row.leaving += leaving;
                 row.leaving_fixed += leaving_fixed;
+                row.lingering += lingering;
+                row.lingering_fixed += lingering_fixed;
                 row.requested += requested;
                 row.requested_mib += mib;
             } else {
@@ -114,6 +120,8 @@ impl State {
                 row.fixed -= fixed;
                 row.leaving -= leaving;
                 row.leaving_fixed -= leaving_fixed;
+                row.lingering -= lingering;
+                row.lingering_fixed -= lingering_fixed;
                 row.requested -= requested;
                 row.requested_mib -= mib;
             }

@@ -29,6 +29,8 @@ pub(crate) enum Phase {
     Evicting,
     /// Leaves.
     Releasing,
+    /// Leaves, and only long after.
+    Lingering,
     Stuck,
     Succeeded,
     Failed,
@@ -40,7 +42,7 @@ impl Phase {
         matches!(self, Self::Binding | Self::Bound | Self::Running)
     }
 
-    /// Leaves, confirmed or not.
+    /// Leaves, confirmed or not, and makes room by that soon.
     pub(crate) fn leaves(self) -> bool {
         matches!(self, Self::Evicting | Self::Releasing)
     }
@@ -161,6 +163,7 @@ impl Told {
             PodState::Bound(place) => (Phase::Bound, Some(place)),
             PodState::Running(place) => (Phase::Running, Some(place)),
             PodState::Releasing(place) => (Phase::Releasing, Some(place)),
+            PodState::Lingering(place) => (Phase::Lingering, Some(place)),
             PodState::Stuck(place) => (Phase::Stuck, Some(place)),
             PodState::Succeeded => (Phase::Succeeded, None),
             PodState::Failed => (Phase::Failed, None),
@@ -188,6 +191,7 @@ impl Told {
             Phase::Bound | Phase::Binding => PodState::Bound(place()),
             Phase::Running => PodState::Running(place()),
             Phase::Releasing | Phase::Evicting => PodState::Releasing(place()),
+            Phase::Lingering => PodState::Lingering(place()),
             Phase::Stuck => PodState::Stuck(place()),
             Phase::Succeeded => PodState::Succeeded,
             Phase::Failed => PodState::Failed,

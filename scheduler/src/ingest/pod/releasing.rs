@@ -12,6 +12,10 @@ use crate::{ingest::Context, server::wire::milliseconds};
 /// go, decades if need be, and who is promised its place waits for as long and looks for no other. What writes down where it
 /// is before it ends needs minutes, and may be waited for.
 const NEAR: i64 = 10 * 60 * 1000;
+/// A pod that the scheduler evicted offers what it holds from earlier on. The group that it was evicted for has no other evicted
+/// meanwhile, and is to find its other places free still; large work may take an hour or two to write itself down. Earlier than
+/// that the group waits without a promise, by which what is free beside such a pod would be nobody's for years.
+const NEAR_EVICTED: i64 = 2 * 60 * 60 * 1000;
 
 /// Pods that terminate, each with the next moment in milliseconds at which it counts otherwise.
 #[derive(Debug, Default)]
@@ -32,16 +36,22 @@ impl Leave {
     pub(super) fn read(context: &Context, wire: &Wire<'_>) -> Option<Self> {
         let deleted = wire.metadata.deletion_timestamp.as_ref()?;
         let gone = milliseconds(deleted).unwrap_or(context.now.0);
-        // Who evicts a pod waits for it, however long that takes: the next plan would evict another for the same place.
-        let is_waited_for = context.rules.evicted_by.is_none_or(|by| is_evicted(wire, by));
-        let from = if is_waited_for { i64::MIN } else { gone.saturating_sub(NEAR) };
+        // Where evictions are not announced any pod may be one of those.
+        let is_evicted = context.rules.evicted_by.is_none_or(|by| is_evicted(wire, by));
+        let near = if is_evicted { NEAR_EVICTED } else { NEAR };
+        let from = gone.saturating_sub(near);
         Some(Self { from, until: gone.saturating_add(context.rules.stuck_after) })
     }
 
     /// Says how a pod with this place stands at a moment.
     pub(super) fn state(self, place: Place, now: Timestamp) -> PodState {
-        let is_near = (self.from..=self.until).contains(&now.0);
-        if is_near { PodState::Releasing(place) } else { PodState::Stuck(place) }
+        if now.0 < self.from {
+            PodState::Lingering(place)
+        } else if now.0 <= self.until {
+            PodState::Releasing(place)
+        } else {
+            PodState::Stuck(place)
+        }
     }
 
     /// Says when that changes next; none where it stays.
@@ -94,7 +104,9 @@ impl ReleasingPods {
             let Some((_, leave)) = self.moments.remove(&pod) else { continue };
             self.note(pod, Some(leave), now);
             if let Some(facts) = told(PodId::new(pod))
-                && let PodState::Releasing(place) | PodState::Stuck(place) = &facts.state
+                && let PodState::Releasing(place)
+                | PodState::Lingering(place)
+                | PodState::Stuck(place) = &facts.state
             {
                 let state = leave.state(place.clone(), now);
                 anew.insert(PodId::new(pod), Pod { state, ..facts });

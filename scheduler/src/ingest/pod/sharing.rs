@@ -109,7 +109,7 @@ pub(in crate::ingest) fn tell(context: &mut Context, row: u32, wire: &pod::Wire<
         PodState::Succeeded | PodState::Failed => Standing::Ended,
         PodState::Gated | PodState::Pending => Standing::Pending { is_labelled },
         PodState::Bound(place) | PodState::Running(place) => Standing::OnNode(place.node.number()),
-        PodState::Releasing(place) | PodState::Stuck(place) => {
+        PodState::Releasing(place) | PodState::Lingering(place) | PodState::Stuck(place) => {
             Standing::Leaving(place.node.number())
         }
     };
@@ -129,7 +129,9 @@ fn tell_reservation(context: &mut Context, row: u32, wire: &pod::Wire<'_>, facts
     let Some(device) = first.map(|(_, group)| context.names.devices.intern(group)) else { return };
     let (node, has_ended) = match &facts.state {
         PodState::Bound(place) | PodState::Running(place) => (place.node.number(), false),
-        PodState::Releasing(place) | PodState::Stuck(place) => (place.node.number(), true),
+        PodState::Releasing(place) | PodState::Lingering(place) | PodState::Stuck(place) => {
+            (place.node.number(), true)
+        }
         PodState::Succeeded | PodState::Failed => {
             (context.names.node(wire.node_name()).number(), true)
         }

@@ -99,6 +99,7 @@ impl Needs {
                 false
             }
             PodState::Releasing(_)
+            | PodState::Lingering(_)
             | PodState::Stuck(_)
             | PodState::Succeeded
             | PodState::Failed => true,

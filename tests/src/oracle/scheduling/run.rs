@@ -133,6 +133,7 @@ fn write_back(case: &Case, world: &mut World, plan: &Plan) {
                 }
             }
             PodState::Releasing(_)
+            | PodState::Lingering(_)
             | PodState::Stuck(_)
             | PodState::Pending
             | PodState::Gated
@@ -237,7 +238,8 @@ fn status(state: &PodState) -> &'static str {
         PodState::Bound(_) => "bound",
         PodState::Running(_) => "running",
         PodState::Releasing(_) => "terminating",
-        PodState::Stuck(_) => "stuck-terminating",
+        // KAI knows one kind of pod whose room is not counted on.
+        PodState::Lingering(_) | PodState::Stuck(_) => "stuck-terminating",
         PodState::Succeeded => "succeeded",
         PodState::Failed => "failed",
     }
