@@ -160,6 +160,12 @@ impl State {
         &self.groups
     }
 
+    /// Says of which namespace a group is, as all of its pods are; of none where it has no pod.
+    pub(crate) fn namespace(&self, group: GroupId) -> Symbol {
+        let first = self.groups[group].pods.first();
+        first.map_or(Symbol::EMPTY, |pod| self.pods[*pod].namespace)
+    }
+
     pub(crate) fn queues(&self) -> &Queues {
         &self.queues
     }

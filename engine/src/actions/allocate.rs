@@ -20,7 +20,7 @@ use crate::{
     pending::{
         depth::DepthWindow,
         rounds::Pair,
-        scheduling_order::{SchedulingOrder, Turn},
+        scheduling_order::{Parts, SchedulingOrder, Turn},
         wait,
     },
     place::{Attempt, Mode},
@@ -32,8 +32,9 @@ const EXPECTED: Millis = 60_000;
 
 impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room: first those whom an earlier
-    /// cycle left without one, then all others, and at last those whose queue took its part of the steps before. Queues
-    /// share the steps while a round goes on: cycles that are long enough give turns in the order of queues alone.
+    /// cycle left without one, then all others, and at last those whose queue, or whose namespace in it, took its part of the
+    /// steps before, in the same order: who had a turn in this round has no other before all of it had theirs. Queues share
+    /// the steps while a round goes on: cycles that are long enough give turns in the order of queues alone.
     ///
     /// Who was turned down and may find room since has another turn once those had theirs. While a round goes on, who was
     /// nominated comes before all, so that nominations last.
@@ -49,20 +50,25 @@ impl Cycle<'_> {
         }
         let mut first = BTreeSet::new();
         if let Some(left) = self.cluster.pending.rounds.take_left() {
-            failed.share(self.cluster.pending.awake().map(|(queue, _)| queue));
-            first = self.cluster.pending.worth_a_try(left.into_iter());
+            let Cluster { state, pending, .. } = &*self.cluster;
+            failed.share(pending.sharers(state, pending.awake()));
+            first = pending.worth_a_try(left.into_iter());
             front = self.allocate_to(first.iter().copied().collect(), front, &mut failed);
         }
         if !self.is_cut {
             let others = self.cluster.pending.awake().filter(|pair| !first.contains(pair));
             front = self.allocate_to(others.collect(), front, &mut failed);
         }
-        let put_off = failed.resume();
+        let [put_off, behind] = failed.resume();
         if self.is_cut {
-            self.cluster.pending.rounds.leave(put_off.into_iter());
-        } else if !put_off.is_empty() {
-            let put_off = self.cluster.pending.worth_a_try(put_off.into_iter());
-            front = self.allocate_to(put_off.into_iter().collect(), front, &mut failed);
+            // Those behind them had a turn in this round, or came since.
+            self.cluster.pending.rounds.leave(put_off.iter().copied());
+        }
+        for groups in [put_off, behind] {
+            if !self.is_cut && !groups.is_empty() {
+                let pairs = self.cluster.pending.worth_a_try(groups.into_iter());
+                front = self.allocate_to(pairs.into_iter().collect(), front, &mut failed);
+            }
         }
         if self.is_cut {
             // Who was nominated is so until somebody else takes the room: it would be for one cycle, and not for the next.
@@ -98,7 +104,7 @@ impl Cycle<'_> {
             {
                 self.cluster.state.steps.groups += 1;
                 if self.try_group(turn.group, None).is_err() {
-                    failed.take(turn.queue, &self.cluster.state.steps.since(&begun));
+                    failed.take(&self.cluster.state, turn, &begun);
                     break;
                 }
                 let now = self.relist(turn.group);
@@ -134,12 +140,12 @@ impl Cycle<'_> {
             if self.is_cut || begun.total() >= self.config.steps_max || failed.is_spent() {
                 self.cluster.state.steps.spent = true;
                 self.is_cut = true;
-                self.cluster.pending.rounds.leave(turns.heads());
+                let Cluster { state, pending, .. } = &mut *self.cluster;
+                let heads = turns.heads().filter(|group| !failed.is_behind(state, *group));
+                pending.rounds.leave(heads);
                 break;
             }
-            if failed.is_spent_by(turn.queue) {
-                let Cluster { state, pending, .. } = &*self.cluster;
-                failed.put_off(turns.close(state, pending, turn));
+            if failed.defer(&self.cluster.state, &self.cluster.pending, &mut turns, turn) {
                 continue;
             }
             self.cluster.state.steps.groups += 1;
@@ -165,9 +171,10 @@ impl Cycle<'_> {
                     self.end_turns(&mut turns, turn);
                 }
             }
-            failed.take(turn.queue, &self.cluster.state.steps.since(&begun));
+            failed.take(&self.cluster.state, turn, &begun);
         }
-        let (front, passed) = turns.into_parts();
+        let Parts { front, passed, deferred } = turns.into_parts();
+        failed.put_off(&self.cluster.state, deferred);
         self.cluster.pending.rounds.pass(passed);
         front
     }

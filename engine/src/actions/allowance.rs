@@ -1,19 +1,29 @@
-//! Steps that an action may take in a cycle, of which each queue has its part.
+//! Steps that an action may take in a cycle, of which each queue has its part, and each namespace in a queue its part of that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    base::ids::{GroupId, QueueId},
+    base::ids::{GroupId, QueueId, Symbol},
     decided::steps::Steps,
+    pending::{
+        Pending,
+        scheduling_order::{SchedulingOrder, Turn},
+    },
+    state::State,
 };
 
 /// Steps of a turn beside those that it counts: what counting proves in vain costs as much as looking at so many nodes.
 const TURN_STEPS: u64 = 32;
 
+/// A namespace whose groups wait in a queue.
+type Sharer = (QueueId, Symbol);
+
 /// Steps of an action in one cycle.
 ///
 /// A queue that took its part waits until all others had their turns, and goes on with what they left: so the groups of one
-/// queue that find nothing, however many they are, keep none of another from its turn in each cycle.
+/// queue that find nothing, however many they are, keep none of another from its turn in each cycle. Nor do those of one
+/// namespace keep those of another that wait in the same queue, of whatever priority: a namespace that took its part of the
+/// queue's waits in the same way.
 #[derive(Debug)]
 pub(super) struct Allowance {
     /// None, and nothing is bounded.
@@ -22,7 +32,12 @@ pub(super) struct Allowance {
     /// The most that each queue may take before the others had their turns; none where it may take what is left.
     part: Option<u64>,
     taken_by: BTreeMap<QueueId, u64>,
-    put_off: BTreeSet<GroupId>,
+    /// Number of namespaces that share the part of a queue.
+    sharers: BTreeMap<QueueId, u64>,
+    taken_of: BTreeMap<Sharer, u64>,
+    put_off: BTreeMap<Sharer, Vec<GroupId>>,
+    /// Groups that were put off as others of their namespaces were already, and come after these.
+    behind: Vec<GroupId>,
     /// The groups that got something and have a turn again.
     served: BTreeSet<GroupId>,
 }
@@ -30,33 +45,48 @@ pub(super) struct Allowance {
 impl Allowance {
     /// So many steps in all.
     pub(super) fn new(most: Option<u64>) -> Self {
-        let most = most.map(|most| most.max(1));
-        let (put_off, served) = (BTreeSet::new(), BTreeSet::new());
-        Self { most, taken: 0, part: None, taken_by: BTreeMap::new(), put_off, served }
+        Self {
+            most: most.map(|most| most.max(1)),
+            taken: 0,
+            part: None,
+            taken_by: BTreeMap::new(),
+            sharers: BTreeMap::new(),
+            taken_of: BTreeMap::new(),
+            put_off: BTreeMap::new(),
+            behind: Vec::new(),
+            served: BTreeSet::new(),
+        }
     }
 
-    /// Has queues share the steps, each of which may come several times in a row.
+    /// Has queues share the steps, and namespaces the part of each queue; a queue may come several times in a row.
     ///
     /// # Cost
     /// In the number of times; none where nothing is bounded.
-    pub(super) fn share(&mut self, queues: impl Iterator<Item = QueueId>) {
+    pub(super) fn share(&mut self, sharers: impl Iterator<Item = (QueueId, Option<Symbol>)>) {
         let Some(most) = self.most else { return };
         let (mut last, mut count) = (None, 0);
-        for queue in queues {
+        let mut known = BTreeSet::new();
+        for (queue, namespace) in sharers {
             count += u64::from(last != Some(queue));
             last = Some(queue);
+            if known.insert((queue, namespace)) {
+                *self.sharers.entry(queue).or_default() += 1;
+            }
         }
         self.part = most.checked_div(count);
     }
 
-    /// Takes the steps of a turn.
-    pub(super) fn take(&mut self, queue: QueueId, steps: &Steps) {
+    /// Takes the steps of a turn, which are those since it was begun.
+    pub(super) fn take(&mut self, state: &State, turn: Turn, begun: &Steps) {
         if self.most.is_none() {
             return;
         }
+        let steps = state.steps.since(begun);
         let steps = steps.total() + TURN_STEPS * steps.groups;
         self.taken += steps;
-        *self.taken_by.entry(queue).or_default() += steps;
+        *self.taken_by.entry(turn.queue).or_default() += steps;
+        let sharer = (turn.queue, state.namespace(turn.group));
+        *self.taken_of.entry(sharer).or_default() += steps;
     }
 
     /// Tells whether a group that got something did so before, so that its turn counts; notes one that has a turn again.
@@ -72,20 +102,56 @@ impl Allowance {
         self.most.is_some_and(|most| self.taken >= most)
     }
 
-    /// Tells whether a queue took its part, so that its turns are put off.
-    pub(super) fn is_spent_by(&self, queue: QueueId) -> bool {
-        let taken = || self.taken_by.get(&queue).copied().unwrap_or(0);
-        self.part.is_some_and(|part| taken() >= part.max(1))
+    /// Puts off the turn of now where its queue took its part, with all that the queue has; where its namespace took its part
+    /// of that, with those of the namespace that would be next. Tells whether it does.
+    pub(super) fn defer(
+        &self,
+        state: &State,
+        pending: &Pending,
+        turns: &mut SchedulingOrder,
+        turn: Turn,
+    ) -> bool {
+        let Some(part) = self.part else { return false };
+        let taken = self.taken_by.get(&turn.queue).copied().unwrap_or(0);
+        if taken >= part.max(1) {
+            turns.close(state, pending, turn);
+            return true;
+        }
+        let sharers = self.sharers.get(&turn.queue).copied().unwrap_or(1);
+        let part = (part / sharers).max(1);
+        let is_spent = |group: GroupId| {
+            let taken = self.taken_of.get(&(turn.queue, state.namespace(group)));
+            taken.is_some_and(|taken| *taken >= part)
+        };
+        let defers = is_spent(turn.group);
+        if defers {
+            turns.defer(state, pending, turn, is_spent);
+        }
+        defers
     }
 
-    /// Puts off the turns of groups.
-    pub(super) fn put_off(&mut self, groups: Vec<GroupId>) {
-        self.put_off.extend(groups);
+    /// Takes in groups whose turns were put off, each with its queue: those of who has such already come after these.
+    pub(super) fn put_off(&mut self, state: &State, groups: Vec<(QueueId, GroupId)>) {
+        let of = |(queue, group)| ((queue, state.namespace(group)), group);
+        let groups = groups.into_iter().map(of);
+        let (behind, first): (Vec<_>, Vec<_>) =
+            groups.partition(|(sharer, _)| self.put_off.contains_key(sharer));
+        self.behind.extend(behind.into_iter().map(|(_, group)| group));
+        for (sharer, group) in first {
+            self.put_off.entry(sharer).or_default().push(group);
+        }
     }
 
-    /// Gives back the groups whose turns were put off. From here on each queue may take what is left.
-    pub(super) fn resume(&mut self) -> BTreeSet<GroupId> {
+    /// Tells whether a group that waits in a queue comes after some that were put off.
+    pub(super) fn is_behind(&self, state: &State, group: GroupId) -> bool {
+        let queue = state.groups()[group].queue();
+        queue.is_some_and(|queue| self.put_off.contains_key(&(queue, state.namespace(group))))
+    }
+
+    /// Gives back the groups whose turns were put off, and those that come after them. From here on each may take what is left.
+    pub(super) fn resume(&mut self) -> [Vec<GroupId>; 2] {
         self.part = None;
-        std::mem::take(&mut self.put_off)
+        let put_off = std::mem::take(&mut self.put_off).into_values().flatten();
+        [put_off.collect(), std::mem::take(&mut self.behind)]
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     pending::{
         depth::DepthWindow,
         rounds::{Pair, Passed},
-        scheduling_order::{SchedulingOrder, Turn},
+        scheduling_order::{Parts, SchedulingOrder, Turn},
     },
     state::{State, nominations::Beneficiary, tree::Member},
 };
@@ -33,8 +33,8 @@ impl Cycle<'_> {
     ///
     /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
     /// all others the next time and goes on where it stopped; where something changed meanwhile it begins anew, with
-    /// twice as many and after as many turns of others. Those whom an earlier cycle left without a turn come first, and those last whose queue took its part
-    /// of the steps before.
+    /// twice as many and after as many turns of others. Those whom an earlier cycle left without a turn come first, and those
+    /// last whose queue, or whose namespace in it, took its part of the steps before.
     pub(crate) fn evict(&mut self, kind: EvictionKind) {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
@@ -75,21 +75,25 @@ impl Cycle<'_> {
         let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
         let mut allowance = Allowance::new(self.config.action_steps_max);
         if goes_on {
-            allowance.share([&left, &first, &last].into_iter().flatten().map(|(queue, _)| *queue));
+            let Cluster { state, pending, .. } = &*self.cluster;
+            let pairs = [&left, &first, &last].into_iter().flatten().copied();
+            allowance.share(pending.sharers(state, pairs));
         }
         for pairs in [left, first, last] {
             if !self.evict_for(kind, pairs, front.clone(), &mut allowance) {
-                self.cluster.pending.rounds.leave_of(kind, allowance.resume().into_iter());
+                let put_off = allowance.resume().into_iter().flatten();
+                self.cluster.pending.rounds.leave_of(kind, put_off);
                 return false;
             }
         }
-        let put_off = self.cluster.pending.pairs(allowance.resume().into_iter());
+        let put_off = allowance.resume().into_iter().flatten();
+        let put_off = self.cluster.pending.pairs(put_off);
         let put_off: BTreeSet<_> = put_off.collect();
         self.evict_for(kind, put_off.into_iter().collect(), front, &mut allowance)
     }
 
     /// Gives groups of some class queues their turns; tells whether all had one before the steps were spent, or wait until
-    /// other queues had theirs.
+    /// other queues, or others in their queue, had theirs.
     fn evict_for(
         &mut self,
         kind: EvictionKind,
@@ -110,16 +114,15 @@ impl Cycle<'_> {
                 is_over = false;
                 break;
             }
-            if allowance.is_spent_by(turn.queue) {
-                let Cluster { state, pending, .. } = &*self.cluster;
-                allowance.put_off(turns.close(state, pending, turn));
+            if allowance.defer(&self.cluster.state, &self.cluster.pending, &mut turns, turn) {
                 continue;
             }
             let begun = self.cluster.state.steps;
             self.evict_in_turn(kind, &mut turns, turn);
-            allowance.take(turn.queue, &self.cluster.state.steps.since(&begun));
+            allowance.take(&self.cluster.state, turn, &begun);
         }
-        let (_, passed) = turns.into_parts();
+        let Parts { passed, deferred, .. } = turns.into_parts();
+        allowance.put_off(&self.cluster.state, deferred);
         self.cluster.pending.rounds.pass_of(kind, passed);
         is_over
     }

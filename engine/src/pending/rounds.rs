@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     base::{
-        ids::{ClassId, GroupId, QueueId},
+        ids::{ClassId, GroupId, QueueId, Symbol},
         resources::Charge,
         time::Timestamp,
     },
@@ -201,6 +201,22 @@ impl Pending {
             self.class_queues.wake(queue, class);
         }
         is_anew
+    }
+
+    /// Lists the namespaces whose groups wait in some class queues, each with its queue: those of the first groups, and none in
+    /// place of those of all that follow.
+    pub(crate) fn sharers(
+        &self,
+        state: &State,
+        pairs: impl Iterator<Item = Pair>,
+    ) -> impl Iterator<Item = (QueueId, Option<Symbol>)> {
+        pairs.flat_map(move |(queue, class)| {
+            let groups = self.class_queues.of(queue, class).map(|class_queue| &class_queue.groups);
+            let namespace = |key: &GroupKey| state.namespace(key.group);
+            let first = groups.map(|groups| (queue, groups.first().map(namespace)));
+            let follows = groups.is_some_and(|groups| groups.len() > 1);
+            first.into_iter().chain(follows.then_some((queue, None)))
+        })
     }
 
     /// The class queues of groups, those that are worth a try.

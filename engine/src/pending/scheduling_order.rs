@@ -1,5 +1,7 @@
 //! Order of turns: the first waiting group of the first queue, down the tree.
 
+use std::{collections::BTreeMap, iter::successors};
+
 use crate::{
     base::{
         ids::{ClassId, GroupId, Id, QueueId},
@@ -15,6 +17,9 @@ use crate::{
     state::{State, group_key::GroupKey},
 };
 
+/// So many groups of a class queue that wait are passed by to find one whose turn is not put off with theirs.
+const FOLLOWERS_MAX: usize = 16_384;
+
 /// The groups that have their turn in this action.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct SchedulingOrder {
@@ -27,6 +32,19 @@ pub(crate) struct SchedulingOrder {
     /// The groups that may have turns; all where nothing bounds them.
     front: Option<DepthWindow>,
     passed: Passed,
+    /// Per class queue: the first group whose turn is put off, and up to where such are.
+    deferred: BTreeMap<Pair, (GroupId, GroupKey)>,
+}
+
+/// Parts of an order whose turns are over.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// The groups that may have turns, as they are listed now, none where nothing bounds them.
+    pub(crate) front: Option<DepthWindow>,
+    /// Those that were passed over.
+    pub(crate) passed: Passed,
+    /// Groups whose turns were put off, one of a class queue, each with its queue.
+    pub(crate) deferred: Vec<(QueueId, GroupId)>,
 }
 
 /// One group's turn.
@@ -156,32 +174,76 @@ impl SchedulingOrder {
         self.replace(state, pending, turn, []);
     }
 
-    /// Takes the turns of the queue of now away; the first groups of its class queues.
-    pub(crate) fn close(&mut self, state: &State, pending: &Pending, turn: Turn) -> Vec<GroupId> {
-        let heads = std::mem::take(&mut self.leaves[turn.leaf].heads);
+    /// Puts off all turns of the queue of now.
+    pub(crate) fn close(&mut self, state: &State, pending: &Pending, turn: Turn) {
+        for (key, class) in std::mem::take(&mut self.leaves[turn.leaf].heads).iter() {
+            self.deferred.entry((turn.queue, *class)).or_insert((key.group, *key));
+        }
         self.seat(state, pending, turn.leaf);
-        heads.iter().map(|(key, _)| key.group).collect()
     }
 
-    /// Takes the turn of now away and gives the next group of the same class one; says whether there is one.
+    /// Puts off the turn of now, and those that would follow it in its queue of groups that wait as well: in a class queue the
+    /// first group behind such has its turn instead.
+    ///
+    /// # Cost
+    /// In the groups whose turns are put off, of each class [`FOLLOWERS_MAX`] at most.
+    pub(crate) fn defer(
+        &mut self,
+        state: &State,
+        pending: &Pending,
+        turn: Turn,
+        waits: impl Fn(GroupId) -> bool,
+    ) {
+        while let Some(&(key, class)) = self.leaves[turn.leaf].heads.first()
+            && waits(key.group)
+        {
+            let pair = (turn.queue, class);
+            let front = self.front.as_ref();
+            let follows = |key: &GroupKey| after(front, pending, pair, *key);
+            let with_it = successors(Some(key), follows).take(FOLLOWERS_MAX);
+            let last = with_it.take_while(|key| waits(key.group)).last().unwrap_or(key);
+            let next = follows(&last).filter(|next| !waits(next.group));
+            self.deferred.entry(pair).or_insert((key.group, key)).1 = last;
+            let heads = &mut self.leaves[turn.leaf].heads;
+            heads.pop_first();
+            heads.extend(next.map(|key| (key, class)));
+        }
+        self.seat(state, pending, turn.leaf);
+    }
+
+    /// Takes the turn of now away and gives the next group of the same class one; says whether its class has turns to come.
     pub(crate) fn skip(&mut self, state: &State, pending: &Pending, turn: Turn) -> bool {
-        self.passed.insert((turn.queue, turn.class), turn.key);
+        let pair = (turn.queue, turn.class);
+        let deferred = self.deferred.get_mut(&pair);
+        let is_deferred = deferred.is_some();
+        match deferred {
+            // Those before it had no turn, and it has another with them.
+            Some((_, last)) => *last = turn.key,
+            None => {
+                self.passed.insert(pair, turn.key);
+            }
+        }
         let next = self.head(pending, turn.queue, turn.class);
         let leaf = &mut self.leaves[turn.leaf];
         leaf.heads.pop_first();
         leaf.heads.extend(next.map(|key| (key, turn.class)));
         self.seat(state, pending, turn.leaf);
-        next.is_some()
+        next.is_some() || is_deferred
     }
 
-    /// The first group of a class queue that may have a turn and was not passed over.
+    /// Finds the first group of a class queue that may have a turn, and was neither passed over nor put off.
     fn head(&self, pending: &Pending, queue: QueueId, class: ClassId) -> Option<GroupKey> {
-        head(self.front.as_ref(), &self.passed, pending, (queue, class))
+        let (front, pair) = (self.front.as_ref(), (queue, class));
+        match self.deferred.get(&pair) {
+            Some((_, last)) => after(front, pending, pair, *last),
+            None => head(front, &self.passed, pending, pair),
+        }
     }
 
-    /// Has none of a class queue been passed over, as all of it had their turns.
+    /// Has none of a class queue been passed over, nor put off, as all of it had their turns.
     pub(crate) fn forget(&mut self, turn: Turn) {
         self.passed.remove(&(turn.queue, turn.class));
+        self.deferred.remove(&(turn.queue, turn.class));
     }
 
     /// Takes the turn of now away and gives the first groups of some class queues of the same queue theirs.
@@ -205,9 +267,11 @@ impl SchedulingOrder {
         self.seat(state, pending, turn.leaf);
     }
 
-    /// The groups that may have turns, as they are listed now, none where nothing bounds them; and those passed over.
-    pub(crate) fn into_parts(self) -> (Option<DepthWindow>, Passed) {
-        (self.front, self.passed)
+    /// Gives what remains once the turns are over.
+    pub(crate) fn into_parts(self) -> Parts {
+        let Self { front, passed, deferred, .. } = self;
+        let deferred = deferred.into_iter().map(|((queue, _), (group, _))| (queue, group));
+        Parts { front, passed, deferred: deferred.collect() }
     }
 
     /// Has a leaf queue and all above it stand where they now do, each with the best group below it.
@@ -251,7 +315,19 @@ fn head(
     match (passed.get(&pair), front) {
         (None, Some(front)) => front.first(queue, class),
         (None, None) => pending.head(queue, class),
-        (Some(key), Some(front)) => front.after(queue, class, *key),
-        (Some(key), None) => pending.after(queue, class, *key),
+        (Some(key), front) => after(front, pending, pair, *key),
+    }
+}
+
+/// Finds the group of a class queue that follows a key, of those that may have turns.
+fn after(
+    front: Option<&DepthWindow>,
+    pending: &Pending,
+    (queue, class): Pair,
+    key: GroupKey,
+) -> Option<GroupKey> {
+    match front {
+        Some(front) => front.after(queue, class, key),
+        None => pending.after(queue, class, key),
     }
 }

@@ -141,10 +141,62 @@ fn who_fits_is_placed_while_others_fail_at_great_cost() {
     assert!(tried > 2 * HOPELESS, "each is asked again: {tried}");
 }
 
-/// However many groups of one queue are asked in vain, and though all of them are asked again in each cycle: whoever waits in
-/// another is placed in the first or second cycle after it came.
+/// Whoever fits is placed all the same where groups of another queue fail as well: those who had their turn, and might find room
+/// since, have no other before all of the queue had theirs.
 #[test]
-fn one_queue_keeps_no_other_waiting() {
+fn who_fits_is_placed_while_groups_of_two_queues_fail() {
+    // Those of the other queue leave some of its part, or take all of it.
+    for others in [1, 12] {
+        let mut world = behind_many(50, 200);
+        for other in 0..others {
+            let group = format!("large{other}: {{ queue: other, gpus: 1, cpu: {} }}", 999 + other);
+            add(&mut world, &format!("groups: {{ {group} }}"));
+        }
+        world.config.actions = Actions { allocate: true, ..Actions::NONE };
+        world.config.action_steps_max = Some(2000);
+        let small = pod(&world, "small");
+        let is_small =
+            |change: &Change| matches!(change, Change::Place { pod, .. } if *pod == small);
+        let has_turn = |cycle: u64| {
+            replace(&mut world, cycle);
+            let decided = plan_at(&mut world, i64::try_from(cycle).expect("few cycles"));
+            decided.changes.iter().any(is_small)
+        };
+        let placed = (0..30).position(has_turn);
+        assert!(placed.is_some_and(|cycles| cycles > 1), "{placed:?} beside {others}");
+    }
+}
+
+/// Where a namespace is put off, another group of a class of its own has a turn in its place, and is kept away by others: that
+/// says nothing of the first, which has its turn once those before it had theirs.
+#[test]
+fn who_is_kept_away_ends_no_turns_of_another_namespace() {
+    const NODES: u64 = 50;
+    let mut world = behind_many(NODES, 100);
+    let mut text = String::from("nodes:\n");
+    for node in 0..NODES {
+        let labels = format!("labels: {{ host: h{node} }}");
+        let _ = writeln!(text, "  node{node}: {{ gpus: 2, cpu: 8, {labels} }}");
+    }
+    text += "groups:\n";
+    let away = "anti_affinity: [{ key: host, labels: { app: x } }]";
+    for node in 0..NODES {
+        let of = "queue: other, namespace: team";
+        let _ = writeln!(text, "  o{node}: {{ {of}, {away}, on: node{node} }}");
+    }
+    text += "  away: { queue: q, namespace: team, gpus: 1, cpu: 1, labels: { app: x } }\n";
+    add(&mut world, &text);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    world.config.action_steps_max = Some(2000);
+    let small = pod(&world, "small");
+    let placed = rest(&mut world, 0);
+    assert!(placed.iter().any(|(pod, _)| *pod == small), "{placed:?}");
+    assert_eq!(placed.len(), 1, "{placed:?}");
+}
+
+/// Checks that of groups that come one in each cycle, beside a thousand that are asked in vain in each of them, all are placed
+/// in the first or second cycle after they came.
+fn check_placed_beside_many(group: &str) {
     const PART: u64 = 2000;
     let mut world = behind_many(50, 1000);
     world.config.actions = Actions { allocate: true, ..Actions::NONE };
@@ -153,7 +205,7 @@ fn one_queue_keeps_no_other_waiting() {
     for cycle in 0..10 {
         replace(&mut world, cycle);
         let name = format!("o{cycle}");
-        add(&mut world, &format!("groups: {{ {name}: {{ queue: other, gpus: 1, cpu: 1 }} }}"));
+        add(&mut world, &format!("groups: {{ {name}: {{ {group}, gpus: 1, cpu: 1 }} }}"));
         came.push((cycle, pod(&world, &name)));
         let decided = plan_at(&mut world, i64::try_from(cycle).expect("few cycles"));
         assert!(decided.steps.spent && decided.steps.total() <= PART + 200, "{:?}", decided.steps);
@@ -166,22 +218,47 @@ fn one_queue_keeps_no_other_waiting() {
     }
 }
 
-/// However many groups of one queue find nobody to evict: whoever comes in another has a turn in the next cycle.
+/// However many groups of one queue are asked in vain, and though all of them are asked again in each cycle: whoever waits in
+/// another has its turn.
 #[test]
-fn one_queue_keeps_no_other_from_evicting() {
+fn one_queue_keeps_no_other_waiting() {
+    check_placed_beside_many("queue: other");
+}
+
+/// So has a group of another namespace in the same queue, whose priority is lower, and which stands behind one of the first
+/// namespace that is like it.
+#[test]
+fn one_namespace_keeps_no_other_of_its_queue_waiting() {
+    check_placed_beside_many("queue: q, namespace: team");
+}
+
+/// Checks that a group evicts others in the first cycle after it came, beside three hundred that find nobody to evict.
+fn check_evicts_beside_many(many: &str, small: &str) {
     let mut world = full(8);
     add(&mut world, "queues: { third: {} }");
     for cpu in 1..300 {
-        let group = format!("g{cpu}: {{ queue: third, priority: 75, gpus: 3, cpu: {cpu} }}");
+        let group = format!("g{cpu}: {{ {many}, priority: 75, gpus: 3, cpu: {cpu} }}");
         add(&mut world, &format!("groups: {{ {group} }}"));
     }
     world.config.action_steps_max = Some(500);
     assert!(plan_at(&mut world, 0).steps.spent, "a round goes on");
-    add(&mut world, "groups: { small: { queue: owner, gpus: 1 } }");
+    add(&mut world, &format!("groups: {{ small: {{ {small}, gpus: 1 }} }}"));
     let decided = plan_at(&mut world, 1);
     assert!(decided.steps.spent, "the round goes on");
     let is_evicted = |change: &Change| matches!(change, Change::Evict { .. });
     assert!(decided.changes.iter().any(is_evicted), "{:?}", decided.changes);
+}
+
+/// However many groups of one queue find nobody to evict: whoever comes in another has a turn in the next cycle.
+#[test]
+fn one_queue_keeps_no_other_from_evicting() {
+    check_evicts_beside_many("queue: third", "queue: owner");
+}
+
+/// So has whoever comes in another namespace of the same queue.
+#[test]
+fn one_namespace_keeps_no_other_of_its_queue_from_evicting() {
+    check_evicts_beside_many("queue: owner", "queue: owner, namespace: team");
 }
 
 /// To see that no victims make room costs steps for each of them, so that many who are refused so do not make a cycle long.
