@@ -63,6 +63,45 @@ fn who_is_passed_over_evicts_nobody_else() {
     assert!(turns_until(&mut world, "b").is_some());
 }
 
+/// A node of four GPUs, and groups of one class that each are kept away by one of two that run there: the first by `web`, the
+/// others by `db`. In short cycles the first and another had their turns.
+fn two_passed_over() -> World {
+    let mut text = format!(
+        "queues: {{ q: {{}} }}\nnodes: {{ node0: {{ gpus: 4 }} }}\ngroups:\n  \
+         web: {{ queue: q, gpus: 1, on: node0, {AVOIDS} }}\n  \
+         db: {{ queue: q, gpus: 1, on: node0, {} }}\n  \
+         first: {{ queue: q, gpus: 1, labels: {{ app: web }} }}\n",
+        AVOIDS.replace("web", "db")
+    );
+    for number in 0..4 {
+        let _ = writeln!(text, "  other{number}: {{ queue: q, gpus: 1, labels: {{ app: db }} }}");
+    }
+    let mut world = world(&text);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    world.config.action_steps_max = Some(1);
+    for _ in 0..2 {
+        let decided = plan_at(&mut world, 0);
+        assert!(decided.steps.spent && decided.changes.is_empty(), "{:?}", decided.changes);
+    }
+    world
+}
+
+/// Who comes before groups of its class that were passed over is asked once all behind them were.
+#[test]
+fn who_comes_before_those_who_were_passed_over_has_a_turn() {
+    let mut world = two_passed_over();
+    add(&mut world, "groups: { early: { queue: q, priority: 75, gpus: 1 } }");
+    assert!(turns_until(&mut world, "early").is_some());
+}
+
+/// Who was passed over is asked again where room came since, though none of those behind it finds any.
+#[test]
+fn who_was_passed_over_has_another_turn_where_room_came() {
+    let mut world = two_passed_over();
+    gone(&mut world, &["web"]);
+    assert!(turns_until(&mut world, "first").is_some());
+}
+
 /// A pod that leaves, for whose room another of two is nominated; the second finds none in any cycle.
 fn nominated(tail: &str) -> World {
     let mut text = String::from(

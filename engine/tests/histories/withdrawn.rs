@@ -65,6 +65,16 @@ fn nobody_is_withdrawn_where_turns_are_bounded() {
     assert_eq!(decided(Some(8)), ["place small-one on node0"]);
 }
 
+/// While where pods are decides where others may be, nobody is withdrawn: what was decided since may lean on it.
+#[test]
+fn nobody_is_withdrawn_where_pods_lean_on_others() {
+    let web = "key: kubernetes.io/hostname, labels: { app: web }";
+    for leans in [format!("affinity: [{{ {web} }}]"), format!("spread: [{{ {web} }}]")] {
+        let one = format!("one: {{ gpus: 1, labels: {{ app: web }}, {leans} }}");
+        assert_eq!(decide(&mut disputed(&one), 0), ["place small-one on node0"], "{leans}");
+    }
+}
+
 /// Placed pods of a gang of which others have ended stay: the gang may end with them.
 #[test]
 fn who_is_ending_is_not_withdrawn() {
