@@ -149,11 +149,15 @@ fn are_told(fields: &Map<String, Value>) -> bool {
     !fields.contains_key("name") && fields.iter().all(is_told)
 }
 
-/// The object without what a server written in Go leaves out: empty text and `false`.
+/// The object without what a server written in Go leaves out: empty texts and lists, and `false`.
 fn without_empty(value: Value) -> Value {
     match value {
         Value::Object(table) => {
-            let told = table.into_iter().filter(|(_, value)| *value != "" && *value != false);
+            let is_told = |value: &Value| {
+                let is_empty = value.as_array().is_some_and(Vec::is_empty);
+                *value != "" && *value != false && !is_empty
+            };
+            let told = table.into_iter().filter(|(_, value)| is_told(value));
             Value::Object(told.map(|(key, value)| (key, without_empty(value))).collect())
         }
         Value::Array(rows) => rows.into_iter().map(without_empty).collect(),
