@@ -8,8 +8,6 @@ use serde_json::{Map, Value, json};
 use super::review::Hook;
 use super::settings::Settings;
 
-/// Time that the API server waits for an answer, in seconds.
-const TIMEOUT: u32 = 10;
 /// Kinds of registrations.
 pub(super) const MUTATING: &str = "MutatingWebhookConfiguration";
 pub(super) const VALIDATING: &str = "ValidatingWebhookConfiguration";
@@ -178,7 +176,7 @@ impl Plan<'_> {
         client["caBundle"] = self.place.bundle.clone();
         json!({"name": name, "clientConfig": client, "rules": [rule], "failurePolicy": "Fail",
             "matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {},
-            "sideEffects": "None", "timeoutSeconds": TIMEOUT, "admissionReviewVersions": ["v1"]})
+            "sideEffects": "None", "timeoutSeconds": hook.timeout(), "admissionReviewVersions": ["v1"]})
     }
 }
 
@@ -327,7 +325,8 @@ mod tests {
         for webhook in all {
             assert_eq!(webhook["failurePolicy"], "Fail");
             assert_eq!(webhook["sideEffects"], "None");
-            assert_eq!(webhook["timeoutSeconds"], 10);
+            let is_group = webhook["rules"][0]["resources"][0] == "podgroups";
+            assert_eq!(webhook["timeoutSeconds"], if is_group { 5 } else { 10 });
             assert_eq!(webhook["clientConfig"]["caBundle"], "Y2E=");
         }
         let mutate = &found[0]["webhooks"][0];

@@ -15,6 +15,9 @@ use crate::object::Object;
 const API_VERSION: &str = "admission.k8s.io/v1";
 /// The answer's status code of what is refused, as for everything that one may not do.
 const FORBIDDEN: u16 = 403;
+/// That of what is to be asked again, and after how many seconds: most clients of the API server do so by themselves.
+const TOO_MANY: u16 = 429;
+const AGAIN_AFTER: u32 = 1;
 
 /// So many objects and elements of lists may all versions of an object in a question have: as a tree each takes up to half a
 /// kilobyte, however short it is as text. The largest `PodGroup` has a hundred thousand in two versions.
@@ -22,8 +25,9 @@ pub(super) const ENTRIES_MAX: usize = 200_000;
 /// So many may those of a pod have, which has some hundreds: each of them is read, copied, changed and compared.
 const POD_ENTRIES_MAX: usize = 40_000;
 
-/// Letters of the name of a namespace.
+/// Letters of the name of a namespace, and of a question.
 const NAMESPACE_MAX: usize = 63;
+const UID_MAX: usize = 64;
 
 /// A question that is asked under a path of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +73,18 @@ impl Hook {
         match self {
             Self::MutatePod | Self::ValidatePod => POD_ENTRIES_MAX,
             Self::ValidateTopology | Self::ValidateQueue | Self::ValidatePodGroup => ENTRIES_MAX,
+        }
+    }
+
+    /// Gives the seconds for which the API server waits for an answer.
+    pub(super) fn timeout(self) -> u64 {
+        match self {
+            Self::MutatePod | Self::ValidatePod | Self::ValidateTopology | Self::ValidateQueue => {
+                10
+            }
+            // Tenants write nothing else that is as large, and a write has a seat of the API server while its question waits.
+            // The largest takes a tenth of a second, and comes behind eight of its namespace and as many of each other.
+            Self::ValidatePodGroup => 5,
         }
     }
 
@@ -167,12 +183,21 @@ pub(super) fn entries(body: &[u8]) -> usize {
 /// Finds the namespace in the beginning of a question, as the API server writes it: before the object. Empty where there is
 /// none.
 pub(super) fn namespace(start: &[u8]) -> String {
+    text_of(start, b"\"namespace\":\"", NAMESPACE_MAX)
+}
+
+/// Finds the name of a question in its beginning, likewise.
+pub(super) fn uid(start: &[u8]) -> String {
+    text_of(start, b"\"uid\":\"", UID_MAX)
+}
+
+/// Finds the first text of a key, which is given with all that is between it and its text. It has so many bytes at most.
+fn text_of(start: &[u8], key: &[u8], most: usize) -> String {
     // Within a text there is a backslash before each quote.
-    const KEY: &[u8] = b"\"namespace\":\"";
-    let mut from = (0..start.len()).filter_map(|at| start[at..].strip_prefix(KEY));
+    let mut from = (0..start.len()).filter_map(|at| start[at..].strip_prefix(key));
     let rest = from.next().unwrap_or_default();
     let end = rest.iter().position(|byte| *byte == b'"').unwrap_or(0);
-    String::from_utf8_lossy(&rest[..end.min(NAMESPACE_MAX)]).into_owned()
+    String::from_utf8_lossy(&rest[..end.min(most)]).into_owned()
 }
 
 /// Reads a question.
@@ -292,6 +317,16 @@ pub fn write(uid: &str, answer: &Answer) -> Value {
         response["warnings"] = json!(answer.warnings);
     }
     json!({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
+}
+
+/// The body that has a question asked again.
+pub(super) fn again(uid: &str) -> Value {
+    let message =
+        "too many large objects of this namespace are written at once: try again in a moment";
+    let status = json!({"status": "Failure", "message": message, "reason": "TooManyRequests", "code": TOO_MANY,
+        "details": {"retryAfterSeconds": AGAIN_AFTER}});
+    json!({"apiVersion": API_VERSION, "kind": "AdmissionReview",
+        "response": {"uid": uid, "allowed": false, "status": status}})
 }
 
 /// Bytes as JSON has them in the API.

@@ -2,6 +2,7 @@
 //!
 //! Nearly all questions are small: they wait for nobody, and the number of connections bounds what they take. A large one
 //! waits before most of it is read: for the turn of its namespace, then of who asks, then for memory for the whole of it.
+//! Where many of its namespace are before it, it does not wait.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,7 +17,7 @@ use kai_daemon::serve::Peer;
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::review::{ENTRIES_MAX, Hook, entries, namespace};
+use super::review::{ENTRIES_MAX, Hook, entries, namespace, uid};
 
 /// The largest body: two versions of an object of the API server's 3 MiB, and what is around them.
 pub(super) const BODY_MAX: usize = 7 << 20;
@@ -31,9 +32,18 @@ const START: usize = 2 << 10;
 const STALL_MAX: Duration = Duration::from_secs(1);
 /// A body is there within this time, once there is room for it.
 const ARRIVE_MAX: Duration = Duration::from_secs(3);
+/// A large question waits behind at most so many of its namespace. The write that it is about has a seat of the API server
+/// meanwhile, and there are some hundred of them for all tenants.
+const BEFORE_MAX: usize = 8;
 
 /// The reason why a question is not answered.
-pub(super) type Refusal = (StatusCode, String);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It is none, or does not come.
+    Unread(StatusCode, String),
+    /// Too many of its namespace are before it: the question of this name is to be asked again.
+    Crowded(String),
+}
 
 /// Memory and turns that questions share.
 #[derive(Clone, Debug)]
@@ -63,10 +73,14 @@ type Turn = Arc<tokio::sync::Mutex<()>>;
 struct Turns<K>(Arc<Mutex<HashMap<K, Turn>>>);
 
 impl<K: Eq + Hash> Turns<K> {
-    fn of(&self, key: K) -> Turn {
+    /// Finds the turn of a key, and how many have or await it.
+    fn of(&self, key: K) -> (Turn, usize) {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-        turns.entry(key).or_default().clone()
+        let turn = turns.entry(key).or_default();
+        // It is held here as well.
+        let before = Arc::strong_count(turn) - 1;
+        (turn.clone(), before)
     }
 }
 
@@ -83,7 +97,7 @@ impl Room {
     /// Reads a body, and waits until a tree may be made of it.
     ///
     /// # Errors
-    /// It is too large, or does not come.
+    /// It is too large, or does not come, or too many of its namespace are before it.
     pub(super) async fn receive(
         &self,
         hook: Hook,
@@ -103,33 +117,62 @@ impl Room {
         // Who only announces much takes none from others.
         body.read(START).await?;
         if length > SMALL_BODY_MAX {
-            self.turn(peer, &body.read, place).await;
+            if let Err(refusal) = self.turn(peer, &body.read, place).await {
+                // Whoever has not written all of it yet reads no answer.
+                let rest = timeout(ARRIVE_MAX, body.skip()).await;
+                rest.unwrap_or_else(|_| Err(late(ARRIVE_MAX)))?;
+                return Err(refusal);
+            }
             place.memory.extend(take(&self.bodies, length).await);
         }
         body.read.reserve_exact(length.saturating_sub(body.read.len()));
         let whole = timeout(ARRIVE_MAX, body.read(usize::MAX)).await;
         whole.unwrap_or_else(|_| Err(late(ARRIVE_MAX)))?;
-        self.tree(hook, peer, &body.read, place).await;
+        self.tree(hook, peer, &body.read, place).await?;
         Ok(body.read)
     }
 
     /// Waits for room for the tree of a question that is large.
-    async fn tree(&self, hook: Hook, peer: Option<Peer>, body: &[u8], place: &mut Place) {
+    ///
+    /// # Errors
+    /// As [`Self::turn`].
+    async fn tree(
+        &self,
+        hook: Hook,
+        peer: Option<Peer>,
+        body: &[u8],
+        place: &mut Place,
+    ) -> Result<(), Refusal> {
         let count = entries(body);
         // No tree is made of one that has too many.
         if (SMALL_TREE_MAX + 1..=hook.entries_max()).contains(&count) {
-            self.turn(peer, body, place).await;
+            self.turn(peer, body, place).await?;
             place.memory.extend(take(&self.entries, count).await);
         }
+        Ok(())
     }
 
     /// Waits for the turn of a namespace, and of who asks, unless it came before.
-    async fn turn(&self, peer: Option<Peer>, body: &[u8], place: &mut Place) {
+    ///
+    /// # Errors
+    /// Too many of the namespace are before it.
+    async fn turn(
+        &self,
+        peer: Option<Peer>,
+        body: &[u8],
+        place: &mut Place,
+    ) -> Result<(), Refusal> {
         if place.turn.is_none() {
-            let namespace = namespace(&body[..body.len().min(START)]);
-            let of_namespace = self.namespaces.of((peer, namespace)).lock_owned().await;
-            place.turn = Some([of_namespace, self.peers.of(peer).lock_owned().await]);
+            let start = &body[..body.len().min(START)];
+            let (of_namespace, before) = self.namespaces.of((peer, namespace(start)));
+            if before > BEFORE_MAX {
+                return Err(Refusal::Crowded(uid(start)));
+            }
+            let of_namespace = of_namespace.lock_owned().await;
+            let (of_peer, _) = self.peers.of(peer);
+            place.turn = Some([of_namespace, of_peer.lock_owned().await]);
         }
+        Ok(())
     }
 }
 
@@ -148,11 +191,7 @@ impl Incoming {
     /// Reads until there are so many bytes, or all.
     async fn read(&mut self, enough: usize) -> Result<(), Refusal> {
         while self.read.len() < enough {
-            let chunk = timeout(STALL_MAX, self.chunks.next()).await;
-            let Some(chunk) = chunk.map_err(|_| late(STALL_MAX))? else { break };
-            let chunk: Bytes = chunk.map_err(|error| {
-                (StatusCode::BAD_REQUEST, format!("failed to read the body: {error}"))
-            })?;
+            let Some(chunk) = self.chunk().await? else { break };
             if self.read.len() + chunk.len() > BODY_MAX {
                 return Err(too_large());
             }
@@ -160,15 +199,36 @@ impl Incoming {
         }
         Ok(())
     }
+
+    /// Reads the rest, and keeps nothing of it.
+    async fn skip(&mut self) -> Result<(), Refusal> {
+        let mut count = self.read.len();
+        while let Some(chunk) = self.chunk().await? {
+            count += chunk.len();
+            if count > BODY_MAX {
+                return Err(too_large());
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the next bytes; none after the last of them.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, Refusal> {
+        let chunk = timeout(STALL_MAX, self.chunks.next()).await.map_err(|_| late(STALL_MAX))?;
+        chunk.transpose().map_err(|error| {
+            Refusal::Unread(StatusCode::BAD_REQUEST, format!("failed to read the body: {error}"))
+        })
+    }
 }
 
 fn too_large() -> Refusal {
-    (StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {BODY_MAX} bytes"))
+    let why = format!("the body has more than {BODY_MAX} bytes");
+    Refusal::Unread(StatusCode::PAYLOAD_TOO_LARGE, why)
 }
 
 fn late(after: Duration) -> Refusal {
     let why = format!("the body did not come within {} s", after.as_secs());
-    (StatusCode::SERVICE_UNAVAILABLE, why)
+    Refusal::Unread(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
 #[cfg(test)]
@@ -198,6 +258,14 @@ mod tests {
         }
         request.extensions_mut().insert(peer);
         request
+    }
+
+    /// The code with which a body is refused.
+    fn status(read: Result<Vec<u8>, Refusal>) -> Option<StatusCode> {
+        match read {
+            Err(Refusal::Unread(status, _)) => Some(status),
+            Ok(_) | Err(Refusal::Crowded(_)) => None,
+        }
     }
 
     /// A question of a namespace with so many entries, filled up to so many bytes.
@@ -278,6 +346,30 @@ mod tests {
         assert_eq!(room.entries.available_permits(), ENTRIES_MAX);
     }
 
+    /// A namespace that asks about much at once has few requests that wait for it, and the others end.
+    #[tokio::test(start_paused = true)]
+    async fn few_large_questions_of_a_namespace_wait() {
+        let wait = Duration::from_secs(9);
+        for (entries, size) in [(10, 100 << 10), (15_000, 0)] {
+            let room = Room::new();
+            let asks =
+                |of: u8| timeout(wait, ask(&room, peer(of), question("a", entries, size), 0));
+            let (read, _, first) = asks(1).await.expect("nobody is before it");
+            assert!(read.is_ok());
+            let asked = (0..20).map(|_| asks(1));
+            let asked = futures::future::join_all(asked).await;
+            let waited = asked.iter().filter(|asked| asked.is_err());
+            assert_eq!(waited.count(), BEFORE_MAX, "{entries} {size}");
+            for (read, took, _) in asked.into_iter().flatten() {
+                assert_eq!((read, took), (Err(Refusal::Crowded(String::from("u"))), 0));
+            }
+            // Those of another API server, and the next one when the first is answered.
+            assert!(asks(2).await.is_ok_and(|(read, took, _)| read.is_ok() && took == 0));
+            drop(first);
+            assert!(asks(1).await.is_ok_and(|(read, took, _)| read.is_ok() && took == 0));
+        }
+    }
+
     /// Each row: the length that is announced, the pieces with the pauses before them, and when it is refused.
     #[tokio::test(start_paused = true)]
     async fn a_body_that_does_not_come_ends() {
@@ -295,8 +387,7 @@ mod tests {
             let mut place = Place::default();
             let request = request(peer(1), Some(length), pieces);
             let read = room.receive(Hook::MutatePod, request, &mut place).await;
-            let status = read.err().map(|(status, _)| status);
-            assert_eq!(status, Some(StatusCode::SERVICE_UNAVAILABLE), "{length}");
+            assert_eq!(status(read), Some(StatusCode::SERVICE_UNAVAILABLE), "{length}");
             assert_eq!(began.elapsed().as_millis(), refused, "{length}");
         }
     }
@@ -314,7 +405,7 @@ mod tests {
         let large = vec![(0, vec![b'x'; BODY_MAX + 1])];
         let other = request(peer(2), None, large);
         let read = room.receive(Hook::MutatePod, other, &mut Place::default()).await;
-        assert_eq!(read.err().map(|(status, _)| status), Some(StatusCode::PAYLOAD_TOO_LARGE));
+        assert_eq!(status(read), Some(StatusCode::PAYLOAD_TOO_LARGE));
     }
 
     /// A long text is no large object, and hides none that comes after it.
@@ -332,7 +423,9 @@ mod tests {
     }
 
     #[test]
-    fn the_namespace_is_found_in_the_beginning() {
+    fn the_namespace_and_the_name_are_found_in_the_beginning() {
+        let start = br#"{"kind":"AdmissionReview","request":{"uid":"u-1","name":"x","object":{"metadata":{"uid":"o"#;
+        assert_eq!(uid(start), "u-1");
         for (start, found) in [
             (r#"{"request":{"name":"x","namespace":"team-a","object":{"met"#, "team-a"),
             (r#"{"request":{"name":"\"namespace\":\"other\"","namespace":"team-a","#, "team-a"),

@@ -23,13 +23,13 @@ use super::Queues;
 use super::certificate::keeper::Served;
 use super::certificate::provider;
 use super::metrics::{Ending, Metrics};
-use super::review::{Answer, Context, Hook, Malformed, Verdict, answer, read, write};
-use super::room::{Place, Room};
+use super::review::{Answer, Context, Hook, Malformed, Verdict, again, answer, read, write};
+use super::room::{Place, Refusal, Room};
 use super::settings::Settings;
 use crate::error::Error;
 
-/// A question is answered within this time or not at all; the API server waits for 10 s.
-const ANSWER_MAX: Duration = Duration::from_secs(9);
+/// A question is answered so long before the API server waits no more, or not at all.
+const BEFORE_END: Duration = Duration::from_secs(1);
 /// Bounds of connections. A replica of the API server holds few, and closes one that is idle after 90 s: it is to be the one
 /// who does.
 const BOUNDS: Bounds = Bounds {
@@ -100,7 +100,7 @@ fn router(known: &Known) -> Router {
 async fn take(hook: Hook, request: Request, known: &Known, room: Room) -> Response {
     let began = Instant::now();
     let mut place = Place::default();
-    let done = timeout(ANSWER_MAX, handle(hook, request, known, &room, &mut place)).await;
+    let done = timeout(answer_max(hook), handle(hook, request, known, &room, &mut place)).await;
     let (ending, response) = done.unwrap_or_else(|_| {
         place = Place::default();
         let why = "the question took too long to arrive, or too many were asked at once";
@@ -109,6 +109,11 @@ async fn take(hook: Hook, request: Request, known: &Known, room: Room) -> Respon
     known.metrics.count(hook, ending, began.elapsed());
     // An answer may be as large as its question, or larger: the next large one waits until it was read.
     response.map(|body| hold(body, place))
+}
+
+/// Says within which time a question is answered.
+fn answer_max(hook: Hook) -> Duration {
+    Duration::from_secs(hook.timeout()).saturating_sub(BEFORE_END)
 }
 
 async fn handle(
@@ -125,7 +130,12 @@ async fn handle(
     };
     let body = match room.receive(hook, request, place).await {
         Ok(body) => body,
-        Err((status, why)) => return refuse(status, why),
+        Err(Refusal::Unread(status, why)) => return refuse(status, why),
+        // Its user is told, and not the API server alone.
+        Err(Refusal::Crowded(uid)) => {
+            tracing::debug!(webhook = hook.name(), "too many of a namespace are asked at once");
+            return (Ending::Late, axum::Json(again(&uid)).into_response());
+        }
     };
     let question = match read(hook, &body) {
         Ok(question) => question,
@@ -174,6 +184,7 @@ fn token() -> String {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::{Body, to_bytes};
     use kai_api::config::ConfigSpec;
     use kai_daemon::metrics::Register;
     use rustls::pki_types::pem::PemObject;
@@ -190,19 +201,23 @@ mod tests {
     use super::super::settings::Flags;
     use super::*;
 
+    /// What answers depend on in a cluster with an empty Config.
+    fn known() -> Known {
+        let flags = Flags { scheduler: "kai-scheduler".into(), queue_label: "q".into() };
+        let settings = Arc::new(Settings::of(Some(&ConfigSpec::default()), &flags));
+        let (_, settings) = watch::channel(Some(settings));
+        let metrics = Metrics::new("kai", &Register::default()).expect("names");
+        Known { settings, queues: None, metrics }
+    }
+
     /// A server with a certificate of its own, and a connector that knows it.
     async fn serve(stop: &CancellationToken) -> (SocketAddr, TlsConnector) {
         let material = make(&["localhost".to_owned()], UnixTime::now()).expect("a certificate");
         let served = Arc::new(Served::default());
         served.set(load(&material).expect("a certificate"));
-        let flags = Flags { scheduler: "kai-scheduler".into(), queue_label: "q".into() };
-        let settings = Arc::new(Settings::of(Some(&ConfigSpec::default()), &flags));
-        let (_, settings) = watch::channel(Some(settings));
-        let metrics = Metrics::new("kai", &Register::default()).expect("names");
         let server = Server::bind("127.0.0.1:0").await.expect("a port");
         let local = server.local();
-        let known = Known { settings, queues: None, metrics };
-        tokio::spawn(server.run(served, known, stop.clone()));
+        tokio::spawn(server.run(served, known(), stop.clone()));
         let mut roots = RootCertStore::empty();
         let authority = CertificateDer::from_pem_slice(material.authorities.as_bytes());
         roots.add(authority.expect("an authority")).expect("an authority");
@@ -283,8 +298,36 @@ mod tests {
             open.push(stream);
         }
         let head = "POST /validate--v1-pod HTTP/1.1\r\nContent-Length: 2";
-        let asked = timeout(ANSWER_MAX / 3, ask(address, &connector, head, "{}")).await;
+        let most = answer_max(Hook::ValidatePod) / 3;
+        let asked = timeout(most, ask(address, &connector, head, "{}")).await;
         assert!(asked.is_ok_and(|answer| answer.contains("400")));
+    }
+
+    /// The first has its turn until its answer is read, so that eight wait for as long as they may.
+    #[tokio::test(start_paused = true)]
+    async fn who_finds_many_before_it_is_told_to_try_again() {
+        let (known, room) = (known(), Room::new());
+        let object = json!({"fill": "x".repeat(100 << 10)});
+        let question = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "request": {"uid": "u-1", "operation": "CREATE", "namespace": "ns", "object": object}});
+        let asked = (0..11).map(|_| {
+            let request = Request::new(Body::from(question.to_string()));
+            take(Hook::ValidatePodGroup, request, &known, room.clone())
+        });
+        let began = tokio::time::Instant::now();
+        let mut answers = futures::future::join_all(asked).await;
+        let most = answer_max(Hook::ValidatePodGroup);
+        assert_eq!(began.elapsed().as_secs(), most.as_secs());
+        let codes: Vec<u16> = answers.iter().map(|answer| answer.status().as_u16()).collect();
+        assert_eq!(codes, [200, 503, 503, 503, 503, 503, 503, 503, 503, 200, 200]);
+        let last = answers.pop().expect("eleven asked").into_body();
+        let last = to_bytes(last, BODY_MAX).await.expect("a body");
+        let last: serde_json::Value = serde_json::from_slice(&last).expect("an answer");
+        let response = &last["response"];
+        assert_eq!(response["uid"], "u-1");
+        assert_eq!(response["allowed"], false);
+        assert_eq!(response["status"]["code"], 429);
+        assert_eq!(response["status"]["details"]["retryAfterSeconds"], 1);
     }
 
     /// Time jumps while nobody does anything.
