@@ -172,6 +172,14 @@ pub fn registrations(settings: &Settings, url: &str, bundle: &str) -> Vec<Value>
     registration::wanted(settings, &place)
 }
 
+/// Judges a `PodGroup` of the podgrouper's own, about which the API server does not ask.
+///
+/// # Errors
+/// The reason why it is refused.
+pub(crate) fn judge_group(group: &Value, is_update: bool) -> Result<(), Denial> {
+    pod_group::validate(group, is_update).denial.map_or(Ok(()), Err)
+}
+
 /// Gives the reason of an error, in the API server's words where there are any.
 fn reason(error: &kube::Error) -> String {
     if let kube::Error::Api(status) = error { status.message.clone() } else { causes(error) }

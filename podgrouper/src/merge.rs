@@ -3,6 +3,7 @@
 use crate::object::POD_GROUP_API_VERSION;
 use serde_json::{Map, Value, json};
 
+use crate::admission::{Denial, judge_group};
 use crate::desired::{Desired, Min, Preemptibility, Subgroup, Topology};
 use crate::object::{Object, OwnerRef};
 use crate::settings::Settings;
@@ -35,6 +36,22 @@ pub fn merge(desired: &Desired, stored: Option<&Object>, settings: &Settings) ->
     match stored {
         None => Write::Create(create(desired)),
         Some(stored) => update(desired, stored, settings),
+    }
+}
+
+/// Judges a write as admission judges those of others: the API server does not ask about ours.
+///
+/// # Errors
+/// The reason why it is not to be written.
+pub(crate) fn judge(desired: &Desired, write: &Write) -> Result<(), Denial> {
+    match write {
+        Write::Nothing => Ok(()),
+        Write::Create(group) => judge_group(group, false),
+        // Minimums and sub-groups are all as they are wanted, whichever of them change.
+        Write::Patch(patch) if patch["spec"].is_object() => {
+            judge_group(&json!({"metadata": {"name": desired.name}, "spec": spec(desired)}), true)
+        }
+        Write::Patch(_) => Ok(()),
     }
 }
 
@@ -234,7 +251,8 @@ fn same_subgroup(stored: &Value, wanted: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Write, merge};
+    use super::{Write, judge, merge};
+    use crate::admission::Denial;
     use crate::desired::{Desired, Preemptibility, Subgroup, Topology};
     use crate::object::{Object, OwnerRef};
     use crate::settings::Settings;
@@ -334,6 +352,24 @@ mod tests {
             let patch = Write::Patch(json!({"metadata": guards, "spec": spec}));
             let want = if is_written { patch } else { Write::Nothing };
             assert_eq!(write, want, "{allocated} {word:?}");
+        }
+    }
+
+    /// Names that a workload's author gave twice; a change of labels alone changes no sub-group.
+    #[test]
+    fn what_admission_would_refuse_is_not_written() {
+        let twice = vec![Subgroup::leaf("w", 2), Subgroup::leaf("w", 1)];
+        let wrong = Desired { subgroups: twice, ..wanted() };
+        let mut labelled = wanted();
+        labelled.labels.insert(String::from("c"), String::from("3"));
+        for (wanted, is_refused) in [(wrong, true), (wanted(), false), (labelled, false)] {
+            for stored in [None, Some(stored())] {
+                let write = merge(&wanted, stored.as_ref(), &Settings::default());
+                let judged = judge(&wanted, &write);
+                let is_it = |why: &Denial| why.0.contains("duplicate subgroup name w");
+                assert_eq!(judged.as_ref().is_err_and(is_it), is_refused, "{write:?}");
+                assert_eq!(judged.is_err(), is_refused, "{write:?}");
+            }
         }
     }
 

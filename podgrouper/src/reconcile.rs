@@ -20,7 +20,7 @@ use crate::facts::{Answer, Facts, Read, Stop};
 use crate::group::{Case, group};
 use crate::kinds;
 use crate::mark::{mark, stays_in_another};
-use crate::merge::{Write, merge};
+use crate::merge::{Write, judge, merge};
 use crate::object::{Gvk, Object, POD_GROUP_API_VERSION};
 use crate::pod::Pod;
 use crate::settings::Settings;
@@ -318,6 +318,7 @@ impl Reconciler {
             let stored = self.store.group(&key).await;
             (merge(desired, stored.as_deref(), &self.settings), stored.is_some())
         };
+        judge(desired, &write).map_err(|why| Failure::Wrong(format!("failed to write {why}")))?;
         if self.store.is_cut(&key) || !self.store.has_room(&key, write.bytes()) {
             return Err(Failure::Wrong(format!("PodGroup {key} has no room: {BULK}")));
         }

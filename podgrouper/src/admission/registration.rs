@@ -117,6 +117,9 @@ pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
         &groups,
     );
     group["matchConditions"] = json!([{"name": "spec-changes", "expression": SPEC_CHANGES}]);
+    if let Some(conditions) = group["matchConditions"].as_array_mut() {
+        conditions.push(json!({"name": "is-not-ours", "expression": is_of_others(place)}));
+    }
     let rows = [
         (MUTATING, &scope.mutating, ADMISSION, json!([mutate])),
         (VALIDATING, &scope.validating, ADMISSION, json!(validate)),
@@ -128,6 +131,13 @@ pub(super) fn wanted(settings: &Settings, place: &Place) -> Vec<Value> {
             "metadata": plan.metadata(name.as_deref()?, app), "webhooks": webhooks}))
     });
     named.collect()
+}
+
+/// Holds where somebody else than the podgrouper writes, which judges its `PodGroup`s before it does. They would wait behind
+/// those of their namespace, and with them a worker.
+fn is_of_others(place: &Place) -> String {
+    let account = format!("system:serviceaccount:{}:{}", place.namespace, component::PODGROUPER);
+    format!("!has(request.userInfo.username) || request.userInfo.username != '{account}'")
 }
 
 struct Plan<'a> {
@@ -347,6 +357,16 @@ mod tests {
         assert_eq!(names, ["scheduler-name-match", "asks-differently"]);
         let group = &found[3]["webhooks"][0];
         assert_eq!(group["matchConditions"][0]["expression"], SPEC_CHANGES);
+    }
+
+    #[test]
+    fn groups_of_the_podgrouper_are_not_asked_about() {
+        let elsewhere = Place { namespace: "elsewhere".into(), ..place(Way::Services) };
+        let found = wanted(&settings(json!({})), &elsewhere);
+        let expect = "!has(request.userInfo.username) || request.userInfo.username != \
+            'system:serviceaccount:elsewhere:kai-podgrouper'";
+        let conditions = found[3]["webhooks"][0]["matchConditions"].as_array().expect("conditions");
+        assert!(conditions.iter().any(|one| one["expression"] == expect), "{conditions:?}");
     }
 
     #[test]
