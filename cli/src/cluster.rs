@@ -22,7 +22,8 @@ pub(crate) mod records;
 mod resource;
 mod roles;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -32,11 +33,12 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::print::error::Error;
+use crate::print::output::clean;
 pub(crate) use failure::{Failure, Grant, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
 pub(crate) use pager::Part;
 pub(crate) use pages::Detail;
-use pages::{PAGE, Wanted};
+use pages::{ENTRIES_MAX, PAGE, Wanted};
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
@@ -47,6 +49,8 @@ const METADATA: header::HeaderValue = header::HeaderValue::from_static(
 );
 /// Bytes of an answer that is read on a thread of its own.
 const LARGE: usize = 64 << 10;
+/// So many objects that were not read whole are named.
+const CUT_NAMED: usize = 5;
 /// The longest wait for an answer, without `--request-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -61,6 +65,8 @@ pub struct Cluster {
     timeout: Duration,
     /// Holds what was read before, where a command goes on looking.
     mirror: Option<Arc<Mirror>>,
+    /// Objects of which lists had the metadata alone.
+    cut: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -139,6 +145,7 @@ impl Cluster {
             place: Arc::new(place),
             timeout: TIMEOUT,
             mirror: None,
+            cut: Arc::default(),
         }
     }
 
@@ -254,7 +261,33 @@ impl Cluster {
     ) -> Result<Value, Failure> {
         let request = pages::request(call, select, &Wanted { next, metadata_only, objects: PAGE });
         let (bytes, _) = self.fetch(request).await?;
-        beside(bytes, |bytes| an_object(pages::list(bytes))).await
+        let decode = |bytes: &[u8]| match pages::list(bytes) {
+            Ok((list, cut)) => an_object(Ok(list)).map(|list| (list, cut)),
+            Err(error) => Err(Failure::Unreadable(error.to_string())),
+        };
+        let (list, cut) = beside(bytes, decode).await?;
+        self.note_cut(call.resource, &cut);
+        Ok(list)
+    }
+
+    /// Notes objects of a kind of which a list has the metadata alone.
+    fn note_cut(&self, resource: &Resource, names: &[String]) {
+        let titles = names.iter().map(|name| format!("{} {}", resource.label(), clean(name)));
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(titles);
+    }
+
+    /// Says of which objects the metadata alone was read since this was last asked; none where each was read whole.
+    pub(crate) fn take_cut(&self) -> Option<String> {
+        let cut = std::mem::take(&mut *self.cut.lock().unwrap_or_else(PoisonError::into_inner));
+        if cut.is_empty() {
+            return None;
+        }
+        let first: Vec<&str> = cut.iter().take(CUT_NAMED).map(String::as_str).collect();
+        let more = if cut.len() > first.len() { ", .." } else { "" };
+        let (count, first) = (queue::count(cut.len(), "object"), first.join(", "));
+        Some(format!(
+            "the metadata alone was read of {count} with more than {ENTRIES_MAX} entries: {first}{more}"
+        ))
     }
 
     /// Creates an object with strict field validation.

@@ -173,6 +173,13 @@ impl Context {
         Ok(mirror)
     }
 
+    /// Warns of objects that were too large to be read whole.
+    pub(crate) fn warn_of_cut(&mut self) {
+        if let Some(what) = self.connected.as_ref().and_then(Cluster::take_cut) {
+            self.out.warn(&what);
+        }
+    }
+
     /// The namespace to list: none for all of them.
     pub(crate) fn scope<'a>(&self, cluster: &'a Cluster) -> Option<&'a str> {
         if self.globals.all_namespaces { None } else { Some(&cluster.namespace) }

@@ -22,7 +22,9 @@ use crate::tryout;
 /// The future is boxed, since the demo is a command that runs commands.
 pub fn run(argv: Vec<OsString>, context: &mut Context) -> BoxFuture<'_, Exit> {
     async move {
-        match Box::pin(execute(argv, context)).await {
+        let done = Box::pin(execute(argv, context)).await;
+        context.warn_of_cut();
+        match done {
             Ok(exit) => exit,
             Err(error) => {
                 context.out.error(&error);

@@ -124,7 +124,7 @@ impl Cluster {
                 .fix("kubectl config view --minify")
         })?;
         let place = Arc::new(Place { context, server });
-        Ok(Self { client, namespace, place, timeout, mirror: None })
+        Ok(Self { client, namespace, place, timeout, mirror: None, cut: Arc::default() })
     }
 }
 

@@ -81,6 +81,7 @@ impl Cluster {
                 let Some(task) = decoding.take() else { return Ok::<_, Failure>(None) };
                 let page: Page = joined(task).await?;
                 let token = page.token().to_owned();
+                self.note_cut(call.resource, page.cut());
                 let flow = take(Part::Objects(page.items().collect()));
                 Ok(Some((token, flow)))
             };

@@ -1,9 +1,13 @@
 //! Decodes answers of the API server: objects without what nobody reads of them, and lists page by page.
 //!
 //! `metadata.managedFields` is a third to a half of most objects. It is stepped over, so that it costs no memory. So is what
-//! is nested deeper than anybody looks: whoever makes an object with 128 levels would hide all others of a list.
+//! is nested deeper than anybody looks: whoever makes an object with 128 levels would hide all others of a list. Of one with
+//! very many fields its metadata alone is kept.
+
+mod entries;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -15,6 +19,8 @@ use serde_json::{Map, Value};
 use smallvec::SmallVec;
 
 use super::{Call, Select, escape, get};
+pub(super) use entries::ENTRIES_MAX;
+use entries::{Entries, Names, cut};
 
 /// The form of a list of which only the metadata is sent.
 const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(
@@ -59,6 +65,8 @@ pub(super) fn request(call: &Call<'_>, select: &Select<'_>, wanted: &Wanted<'_>)
 pub(super) struct Page {
     token: String,
     items: Vec<Value>,
+    /// The names of those with more than [`ENTRIES_MAX`] entries.
+    cut: Vec<String>,
 }
 
 /// Says how much of each object is kept.
@@ -155,6 +163,11 @@ impl Page {
         &self.token
     }
 
+    /// Returns the names of the objects of which it has the metadata alone.
+    pub(super) fn cut(&self) -> &[String] {
+        &self.cut
+    }
+
     /// Returns its objects.
     pub(super) fn items(self) -> impl Iterator<Item = Value> {
         self.items.into_iter()
@@ -205,17 +218,26 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value, serde_json::Error> {
 /// # Errors
 /// As [`object`].
 pub(super) fn object_in(bytes: &[u8], detail: Detail) -> Result<Value, serde_json::Error> {
-    decode(bytes, Place { within: Within::Fields(detail), levels_left: usize::MAX })
+    let within = Within::Fields(detail);
+    decode(bytes, Place { within, levels_left: usize::MAX, entries: Entries::All })
 }
 
-/// Decodes a list as one value, without what is nested too deep in its objects.
-pub(super) fn list(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    decode(bytes, Place::among_others(Detail::Whole))
+/// Decodes a list as one value, without what is nested too deep in its objects; beside it the names of those of which it has
+/// the metadata alone.
+pub(super) fn list(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
+    let names = Names::default();
+    let list = decode(bytes, Place::among_others(Detail::Whole, Entries::OfList(&names)))?;
+    Ok((list, names.into_inner()))
 }
 
-/// Reads an object that is watched from any form, without what is nested too deep in it.
+/// Reads an object that is watched from any form, without what is nested too deep in it; its metadata alone where it has too
+/// many entries.
 pub(super) fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
-    Place::among_others(Detail::Whole).deserialize(from)
+    let count = Cell::new(0);
+    let place = Place::among_others(Detail::Whole, Entries::Object(&count));
+    let mut object = place.deserialize(from)?;
+    cut(&mut object, &count);
+    Ok(object)
 }
 
 /// A key, which is copied only where it is kept.
@@ -248,11 +270,16 @@ impl<'de> Visitor<'de> for PageOf {
                     let head: Option<Head> = access.next_value()?;
                     page.token = head.and_then(|head| head.token).unwrap_or_default();
                 }
-                "items" => match access.next_value_seed(Place::among_others(self.0))? {
-                    Value::Array(items) => page.items = items,
-                    Value::Null => {}
-                    _ => return Err(de::Error::custom("the items of a list are no list")),
-                },
+                "items" => {
+                    let names = Names::default();
+                    let place = Place::among_others(self.0, Entries::OfEach(&names));
+                    match access.next_value_seed(place)? {
+                        Value::Array(items) => page.items = items,
+                        Value::Null => {}
+                        _ => return Err(de::Error::custom("the items of a list are no list")),
+                    }
+                    page.cut = names.into_inner();
+                }
                 _ => {
                     access.next_value::<IgnoredAny>()?;
                 }
@@ -344,27 +371,46 @@ impl Within {
     }
 }
 
-/// Says where a value stands, and how deep it may be.
+/// Says where a value stands, how deep it may be, and how much of it is kept.
 #[derive(Clone, Copy)]
-struct Place {
+struct Place<'e> {
     within: Within,
     /// Levels of objects and arrays that are kept from here on; in one that is deeper everything is stepped over.
     levels_left: usize,
+    entries: Entries<'e>,
 }
 
-impl Place {
+impl<'e> Place<'e> {
     /// The place of what must not hide what stands beside it.
-    fn among_others(detail: Detail) -> Self {
-        Self { within: Within::Fields(detail), levels_left: DEPTH_MAX }
+    fn among_others(detail: Detail, entries: Entries<'e>) -> Self {
+        Self { within: Within::Fields(detail), levels_left: DEPTH_MAX, entries }
     }
 
     /// The place of a value in an object or array that stands here.
-    fn inside(self, within: Within) -> Self {
-        Self { within, levels_left: self.levels_left.saturating_sub(1) }
+    fn inside(self, within: Within, entries: Entries<'e>) -> Self {
+        Self { within, levels_left: self.levels_left.saturating_sub(1), entries }
+    }
+
+    /// Reads the objects of a list that stands here.
+    fn objects<'de, A: SeqAccess<'de>>(
+        self,
+        mut access: A,
+        names: &Names,
+    ) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        loop {
+            let count = Cell::new(0);
+            let place = self.inside(self.within, Entries::Object(&count));
+            let Some(mut object) = access.next_element_seed(place)? else {
+                return Ok(Value::Array(all));
+            };
+            names.borrow_mut().extend(cut(&mut object, &count));
+            all.push(object);
+        }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Place {
+impl<'de> DeserializeSeed<'de> for Place<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -372,7 +418,7 @@ impl<'de> DeserializeSeed<'de> for Place {
     }
 }
 
-impl<'de> Visitor<'de> for Place {
+impl<'de> Visitor<'de> for Place<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -408,12 +454,17 @@ impl<'de> Visitor<'de> for Place {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        if self.levels_left == 0 {
-            while access.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(Value::Array(Vec::new()));
+        if let Entries::OfEach(names) = self.entries {
+            return self.objects(access, names);
         }
         let mut all = SmallVec::<[Value; 4]>::new();
-        while let Some(one) = access.next_element_seed(self.inside(self.within))? {
+        let place = self.inside(self.within, self.entries.below(""));
+        loop {
+            if self.levels_left == 0 || !self.entries.keeps("") {
+                while access.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
+            let Some(one) = access.next_element_seed(place)? else { break };
             all.push(one);
         }
         Ok(Value::Array(all.into_iter().collect()))
@@ -423,11 +474,13 @@ impl<'de> Visitor<'de> for Place {
         // A map of the right size takes no more memory than it needs, and is not moved as it grows.
         let mut fields = SmallVec::<[(String, Value); 16]>::new();
         while let Some(key) = access.next_key::<Key<'de>>()? {
-            if self.levels_left == 0 || self.within.leaves_out(&key.0) {
+            let is_left_out = self.levels_left == 0 || self.within.leaves_out(&key.0);
+            if is_left_out || !self.entries.keeps(&key.0) {
                 access.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = access.next_value_seed(self.inside(self.within.below(&key.0)))?;
+            let place = self.inside(self.within.below(&key.0), self.entries.below(&key.0));
+            let value = access.next_value_seed(place)?;
             fields.push((key.0.into_owned(), value));
         }
         let mut map = Map::with_capacity(fields.len());
@@ -497,7 +550,7 @@ mod tests {
             let items: Vec<Value> = decoded.items().collect();
             assert_eq!(names(&items), ["deep", "plain"], "{detail:?}");
         }
-        let whole = list(page.as_bytes()).expect("it is a list");
+        let (whole, _) = list(page.as_bytes()).expect("it is a list");
         assert_eq!(names(whole["items"].as_array().expect("a list has items")), ["deep", "plain"]);
         assert_eq!(whole["items"][1]["spec"], json!({"a": [[1]]}));
         let event = value(&mut serde_json::Deserializer::from_str(&deep));
@@ -511,6 +564,37 @@ mod tests {
         let levels = 5_000;
         check_deep(&format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels)));
         check_deep(&format!("{}{}", "[".repeat(levels), "]".repeat(levels)));
+    }
+
+    /// Of an object with very many entries its metadata is kept, wherever that stands, and all of the others.
+    #[test]
+    fn no_object_is_a_tree_of_very_many_entries() {
+        let ports = vec![json!({"a": 1}); ENTRIES_MAX];
+        let large = json!({"kind": "Job", "spec": {"ports": ports}, "status": {"active": 1},
+            "metadata": {"name": "large", "namespace": "ns", "labels": {"a": "b"}, "uid": "u"}});
+        let plain = json!({"kind": "Job", "metadata": {"name": "plain"}, "spec": {"a": [[1]]}});
+        let page = json!({"metadata": {"continue": "next"}, "items": [large, plain]}).to_string();
+        let check = |items: &[Value], names: &[String]| {
+            let meta = &items[0]["metadata"];
+            assert_eq!((&meta["name"], &meta["uid"]), (&json!("large"), &json!("u")));
+            assert_eq!(items[0].as_object().map(Map::len), Some(2), "{}", items[0]);
+            assert_eq!(&items[1..], [plain.clone()]);
+            assert_eq!(names, ["ns/large"]);
+        };
+        for detail in [Detail::Whole, Detail::Outline] {
+            let decoded = Page::decode(page.as_bytes(), detail).expect("it is a page");
+            let names = decoded.cut().to_vec();
+            assert_eq!(decoded.token(), "next");
+            check(&decoded.items().collect::<Vec<_>>(), &names);
+        }
+        let (whole, names) = list(page.as_bytes()).expect("it is a list");
+        check(whole["items"].as_array().expect("a list has items"), &names);
+        assert_eq!(whole["metadata"]["continue"], "next");
+        let event = value(&mut serde_json::Deserializer::from_str(&large.to_string()));
+        assert_eq!(event.expect("it is an object").as_object().map(Map::len), Some(2));
+        // Whoever asks for one object has all of it.
+        let one = object(large.to_string().as_bytes()).expect("it is an object");
+        assert_eq!(one, large);
     }
 
     /// The token that the head of a page tells, and the one that the whole page does.
