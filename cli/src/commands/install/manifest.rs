@@ -479,6 +479,28 @@ mod tests {
         assert_eq!(levels, expect.map(|(name, level)| (name.into(), Some(level.into()))));
     }
 
+    /// It is no part of an installation: an administrator applies it.
+    #[test]
+    fn the_seats_of_the_api_server_are_for_the_accounts_of_the_daemons() {
+        let text = include_str!("../../../../deploy/flow-control.yaml");
+        let objects = crate::print::yaml::documents("deploy", text).expect("it is YAML");
+        let items = items(&Options::default());
+        let is_account = |subject: &Value| {
+            let account = &subject["serviceAccount"];
+            items.iter().any(|item| {
+                item.resource.kind == "ServiceAccount"
+                    && account["name"].as_str() == Some(item.name())
+                    && account["namespace"].as_str() == item.namespace()
+            })
+        };
+        let schemas = objects.iter().filter(|object| object["kind"] == "FlowSchema");
+        let subjects = schemas.map(|schema| schema["spec"]["rules"][0]["subjects"].as_array());
+        let subjects: Vec<&Vec<Value>> = subjects.map(|all| all.expect("subjects")).collect();
+        assert_eq!(subjects.len(), 2);
+        assert!(subjects.iter().all(|all| all.len() == 2), "{subjects:?}");
+        assert!(subjects.into_iter().flatten().all(is_account));
+    }
+
     #[test]
     fn parts_can_be_left_out() {
         let kinds = |options: &Options| {
