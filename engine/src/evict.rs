@@ -86,6 +86,8 @@ pub(crate) struct Aim {
     pub(crate) kind: EvictionKind,
     /// The rule for who has to give it.
     pub(crate) rule: Rule,
+    /// True if actions are bounded, and so is what counting compares.
+    pub(crate) is_bounded: bool,
 }
 
 /// A search for victims for one group: what is looked for, and how far it has come.
@@ -119,6 +121,9 @@ pub(crate) struct SearchState {
     cut: bool,
 }
 
+/// So many shapes of the pods of a group are counted where actions are bounded: each costs as much again for each victim.
+const KINDS_MAX: usize = 64;
+
 /// Victims by their places in the order in which they were drawn.
 type VictimSet = Few<usize>;
 
@@ -143,11 +148,15 @@ impl SearchState {
     /// `queues` are those whose groups may be victims, in order.
     pub(crate) fn new(
         state: &mut State,
-        Aim { group, kind, rule }: Aim,
+        Aim { group, kind, rule, is_bounded }: Aim,
         queues: Few<QueueId>,
         victims: Victims,
     ) -> Self {
         let pods = state.to_place(group);
+        let mut demand = Demand::new(state, &pods);
+        if is_bounded {
+            demand = demand.hardest(state, KINDS_MAX);
+        }
         Self {
             group,
             kind,
@@ -156,7 +165,7 @@ impl SearchState {
             victims,
             order: Few::default(),
             nodes: useful_nodes(state, group),
-            demand: Demand::new(state, &pods),
+            demand,
             free_milli: None,
             base: None,
             phase: Phase::new(pods.len()),
@@ -234,17 +243,19 @@ pub(crate) struct VictimSearch<'a> {
     pub(crate) search: SearchState,
     /// At how many steps of the cycle it stops.
     steps_end: u64,
+    /// At how many of them counting stops before it begins, where actions are bounded.
+    counting_end: u64,
 }
 
 impl<'a> VictimSearch<'a> {
-    /// Goes on with a search, up to so many steps of the cycle.
+    /// Goes on with a search, up to so many steps of the cycle; what is counted before it begins ends at a number of its own.
     pub(crate) fn new(
         basis: Basis<'a>,
         scratch: &'a mut Scratch,
         search: SearchState,
-        steps_end: u64,
+        (steps_end, counting_end): (u64, u64),
     ) -> Self {
-        Self { basis, scratch, search, steps_end }
+        Self { basis, scratch, search, steps_end, counting_end }
     }
 
     /// Finds victims, evicts them and nominates pods for their room.
@@ -256,9 +267,7 @@ impl<'a> VictimSearch<'a> {
             if let Some(shortage) = self.disprove(state) {
                 return Outcome::Disproved(shortage);
             }
-            let base = Capacity::new(state, &self.search.demand, &self.search.nodes);
-            state.steps.compared += base.compared;
-            self.search.base = Some(base);
+            self.search.base = Some(self.new_base(state));
         }
         loop {
             let probed = self.probe(state);
@@ -276,6 +285,19 @@ impl<'a> VictimSearch<'a> {
                 return Outcome::Nothing;
             }
         }
+    }
+
+    /// Counts the pods that the nodes hold as they are; where actions are bounded, of as many shapes as are counted at once.
+    fn new_base(&self, state: &mut State) -> Capacity {
+        let most = if self.is_bounded() { disprove::COUNTED_AT_ONCE } else { u64::MAX };
+        let base = Capacity::new(state, &self.search.demand, &self.search.nodes, most);
+        state.steps.compared += base.compared;
+        base
+    }
+
+    /// Tells whether actions are bounded.
+    fn is_bounded(&self) -> bool {
+        self.basis.config.action_steps_max.is_some()
     }
 
     fn filter(&self) -> VictimFilter<'a> {

@@ -59,7 +59,7 @@ impl Cycle<'_> {
             return Begin::Disproved(Shortage::Gpus { needed_milli, most_milli });
         }
         self.offer();
-        let aim = Aim { group, kind: EvictionKind::Consolidate, rule: Rule::Anyone };
+        let aim = self.aim(group, EvictionKind::Consolidate, Rule::Anyone);
         let (config, now) = (self.config, self.now);
         let Cluster { state, pending, .. } = &mut *self.cluster;
         let filter = VictimFilter { basis: Basis { config, now, pending }, group, rule: aim.rule };
@@ -86,7 +86,7 @@ impl Cycle<'_> {
             }
         }
         self.offer();
-        let aim = Aim { group, kind: EvictionKind::Preempt, rule: Rule::Below(priority) };
+        let aim = self.aim(group, EvictionKind::Preempt, Rule::Below(priority));
         self.search_in(aim, Few::One([turn.queue]))
     }
 
@@ -108,8 +108,13 @@ impl Cycle<'_> {
         let others = |queue: QueueId| queue != turn.queue && may_give(&row, &claim, queue);
         let running = pending.running.iter().map(|(id, _)| id);
         let givers: Few<QueueId> = running.filter(|id| others(*id)).collect();
-        let aim = Aim { group, kind: EvictionKind::Reclaim, rule: Rule::SafeFrom(turn.queue) };
+        let aim = self.aim(group, EvictionKind::Reclaim, Rule::SafeFrom(turn.queue));
         self.search_in(aim, givers)
+    }
+
+    /// The purpose of a search, with what bounds it.
+    fn aim(&self, group: GroupId, kind: EvictionKind, rule: Rule) -> Aim {
+        Aim { group, kind, rule, is_bounded: self.config.action_steps_max.is_some() }
     }
 
     /// Begins a search among the groups of some queues, which are in order.

@@ -21,7 +21,8 @@ use crate::{
 
 /// The part of a cycle's steps that one search may take at first: one of so many.
 const SEARCHES_MIN: u64 = 64;
-/// Steps that one search may take at first where actions are bounded: those of one action, or so many if these are more.
+/// Steps that one search may take at first where actions are bounded: those of one action, or so many if these are more. What
+/// is counted before it begins may take as many, whatever is left.
 const SEARCH_STEPS_MIN: u64 = 2_000;
 
 impl Cycle<'_> {
@@ -108,8 +109,10 @@ impl Cycle<'_> {
             self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
         let Cluster { state, pending, scratch, .. } = &mut *self.cluster;
         let basis = Basis { config: self.config, now: self.now, pending };
-        let steps_end = state.steps.total().saturating_add(steps_max).min(self.config.steps_max);
-        let mut search_victims = VictimSearch::new(basis, scratch, search, steps_end);
+        let begun = state.steps.total();
+        let steps_end = begun.saturating_add(steps_max).min(self.config.steps_max);
+        let ends = (steps_end, begun.saturating_add(SEARCH_STEPS_MIN));
+        let mut search_victims = VictimSearch::new(basis, scratch, search, ends);
         let outcome = search_victims.run(state);
         let search = search_victims.search;
         let is_over = outcome != Outcome::Undecided;

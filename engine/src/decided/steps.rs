@@ -39,6 +39,11 @@ impl Steps {
         self.groups + self.nodes + self.victims + self.scenarios + compared + looks
     }
 
+    /// Counts the comparisons that may be made until there are so many steps in all.
+    pub(crate) fn comparisons_until(&self, steps: u64) -> u64 {
+        steps.saturating_sub(self.total()).saturating_mul(COMPARED)
+    }
+
     /// Counts what came after `before`.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {

@@ -2,6 +2,8 @@
 //!
 //! Per shape of the pods to place, and lane by lane, so that it is never too low: what it refuses no search finds.
 
+use std::cmp::Reverse;
+
 use crate::{
     base::{
         few::Few,
@@ -67,6 +69,22 @@ impl Demand {
         demand
     }
 
+    /// Keeps so many shapes at most, those that ask for the most GPUs, then memory, then CPU: where there is no room for the
+    /// pods of some, there is none for all of them.
+    pub(super) fn hardest(mut self, state: &State, most: usize) -> Self {
+        if self.shapes.len() > most {
+            let ask = |shape: ShapeId| {
+                let row = &state.shapes()[shape];
+                [Lane::GPU, Lane::MEMORY, Lane::CPU].map(|lane| row.amount(lane))
+            };
+            let mut shapes: Vec<(ShapeId, Few<usize>)> = self.shapes.into_iter().collect();
+            shapes.sort_by_key(|(shape, _)| Reverse(ask(*shape)));
+            shapes.truncate(most);
+            self.shapes = shapes.into();
+        }
+        self
+    }
+
     /// Counts the pods of the shape at a place in the list that are among the first `count`.
     fn needed(&self, at: usize, count: usize) -> usize {
         self.shapes[at].1.partition_point(|place| *place < count)
@@ -100,11 +118,17 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// Without victims: what `nodes` hold as they are.
+    /// Without victims: what `nodes` hold as they are. Once more comparisons than `compared_max` were made there is room for
+    /// all pods of the shapes that are left, so that the bound is never too low.
     ///
     /// # Cost
     /// In the nodes with enough GPUs; no more are counted than there are pods to place.
-    pub(super) fn new(state: &State, demand: &Demand, nodes: &IdSet<Rank>) -> Self {
+    pub(super) fn new(
+        state: &State,
+        demand: &Demand,
+        nodes: &IdSet<Rank>,
+        compared_max: u64,
+    ) -> Self {
         let index = &state.nodes().index;
         let nothing = Freed::default();
         let mut compared = 0;
@@ -115,6 +139,9 @@ impl Capacity {
             let buckets = index.by_gpu(index.gpus_from(row.amount(Lane::GPU)));
             for bucket in buckets {
                 for rank in IdSet::all_of([bucket, nodes, index.feasible(*shape)]) {
+                    if compared > compared_max {
+                        return enough;
+                    }
                     compared += NODE;
                     room += most(state, row, index.node(rank), &nothing);
                     if room >= enough {
@@ -293,18 +320,42 @@ mod tests {
         pod::{Pod, Shape},
     };
 
+    /// A hundred pods that ask for memory, each of so many kinds for another amount.
+    fn pods_of_kinds(kinds: u32) -> (State, Vec<PodId>) {
+        let mut state = State::default();
+        state.rebuild_index();
+        let pods: Vec<PodId> = (0..100).map(PodId::new).collect();
+        for (number, pod) in (0_u32..).zip(&pods) {
+            let request = [(Lane::MEMORY, i64::from(number % kinds) + 1)].into_iter().collect();
+            let shape = Shape { request, ..Shape::default() };
+            state.apply(Delta::Pod(*pod, Box::new(Pod { shape, ..Pod::default() })));
+        }
+        (state, pods)
+    }
+
+    /// The memory that the pods of each kind ask for.
+    fn amounts(state: &State, demand: &Demand) -> Vec<i64> {
+        let amount =
+            |(shape, _): &(ShapeId, Few<usize>)| state.shapes()[*shape].amount(Lane::MEMORY);
+        demand.shapes.iter().map(amount).collect()
+    }
+
+    /// What would be compared with each victim is as long as is said, and none that is left out asks for more.
+    #[test]
+    fn the_hardest_of_many_kinds_are_kept() {
+        let (mut state, pods) = pods_of_kinds(50);
+        let demand = Demand::new(&mut state, &pods).hardest(&state, 8);
+        assert_eq!(amounts(&state, &demand), [50, 49, 48, 47, 46, 45, 44, 43]);
+        assert_eq!(demand.needed(0, pods.len()), 2);
+        let all = Demand::new(&mut state, &pods).hardest(&state, 50);
+        assert_eq!(amounts(&state, &all)[..2], [1, 2], "they are as they came");
+    }
+
     /// A user may have all pods of a gang be unlike: a list for each of them, as long as the gang, would be its square.
     #[test]
     fn what_is_kept_of_unlike_pods_is_as_long_as_their_gang() {
         for kinds in [1, 7, 100] {
-            let mut state = State::default();
-            state.rebuild_index();
-            let pods: Vec<PodId> = (0..100).map(PodId::new).collect();
-            for (number, pod) in (0_u32..).zip(&pods) {
-                let request = [(Lane::MEMORY, i64::from(number % kinds) + 1)].into_iter().collect();
-                let shape = Shape { request, ..Shape::default() };
-                state.apply(Delta::Pod(*pod, Box::new(Pod { shape, ..Pod::default() })));
-            }
+            let (mut state, pods) = pods_of_kinds(kinds);
             let demand = Demand::new(&mut state, &pods);
             let kept: usize = demand.shapes.iter().map(|(_, places)| places.len()).sum();
             assert_eq!((demand.shapes.len(), kept), (kinds as usize, pods.len()));

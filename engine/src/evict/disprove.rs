@@ -5,7 +5,10 @@
 //! stay together. Each holds for every set of
 //! victims, so what they refuse is refused for good until something changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     base::{
@@ -16,7 +19,7 @@ use crate::{
         resources::{Charge, QueueLane},
     },
     decided::proof::{EvictionKind, Shortage},
-    evict::{Capacity, Demand, VictimSearch, queue_snapshot},
+    evict::{Capacity, Demand, KINDS_MAX, VictimSearch, queue_snapshot},
     fit::pod_affinity,
     pending::Pending,
     place::{
@@ -44,6 +47,24 @@ impl VictimSearch<'_> {
         self.short_of_domains(state, &emptied)
             .or_else(|| self.short_of_room_together(state, &emptied))
             .or_else(|| self.short_of_rooms(state, &emptied))
+    }
+
+    /// Counts the comparisons that may be made next: as many as the action has steps for, and no more than counting makes at
+    /// once. Nothing bounds them where nothing bounds actions.
+    fn comparisons_left(&self, state: &State) -> u64 {
+        if !self.is_bounded() {
+            return u64::MAX;
+        }
+        let end = self.steps_end.max(self.counting_end);
+        state.steps.comparisons_until(end).min(COUNTED_AT_ONCE)
+    }
+
+    /// Takes pods of a victim away, as long as no more comparisons than `most` were made; tells whether all are gone.
+    fn count_gone(&self, state: &State, tally: &mut Capacity, pods: &[PodId], most: u64) -> bool {
+        pods.chunks(PODS_AT_ONCE).all(|pods| {
+            tally.add(state, &self.search.demand, &self.search.nodes, pods);
+            tally.compared <= most
+        })
     }
 
     /// Tells whether pods of the group keep apart or have to stay together.
@@ -116,6 +137,7 @@ impl VictimSearch<'_> {
             return None;
         }
         let (mut unit, mut largest, mut compared) = (0, 0, 0);
+        let compared_max = self.comparisons_left(state);
         let (filter, pending) = (self.filter(), self.basis.pending);
         let mut passed = 0;
         for group in self.search.victims.groups(state, &filter, &mut passed) {
@@ -133,15 +155,22 @@ impl VictimSearch<'_> {
                 }
             }
             largest = largest.max(block);
+            if u64::from(count(compared)) > compared_max {
+                break;
+            }
         }
-        state.steps.compared += u64::from(count(compared)) + passed;
-        Some(most(unit.max(1), largest))
+        let compared = u64::from(count(compared));
+        state.steps.compared += compared + passed;
+        // Where some were not looked at nothing is shown.
+        (compared <= compared_max).then(|| most(unit.max(1), largest))
     }
 
     /// Pods per shape over all nodes. Nothing is shown where there are more victims and shapes than are counted.
     fn short_of_nodes(&mut self, state: &mut State) -> Option<Shortage> {
         let all = self.search.pods.len();
-        let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
+        let left = self.comparisons_left(state);
+        let most = left.min(COUNTED_MAX);
+        let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes, left);
         let mut short = self.search.demand.short(&tally.room, all);
         let filter = self.filter();
         if short.is_some() {
@@ -153,11 +182,8 @@ impl VictimSearch<'_> {
                 break;
             }
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
-            tally.add(state, &self.search.demand, &self.search.nodes, &pods);
-            short = self.search.demand.short(&tally.room, all);
-            if tally.compared > COUNTED_MAX {
-                short = None;
-            }
+            let is_counted = self.count_gone(state, &mut tally, &pods, most);
+            short = self.search.demand.short(&tally.room, all).filter(|_| is_counted);
         }
         state.steps.compared += tally.compared + passed;
         short.map(|(needed, most)| Shortage::Pods { needed: count(needed), most: count(most) })
@@ -167,17 +193,18 @@ impl VictimSearch<'_> {
     fn emptied(&mut self, state: &mut State) -> Option<Capacity> {
         let filter = self.filter();
         self.search.victims.narrow(state, &filter);
-        let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes);
+        let left = self.comparisons_left(state);
+        let most = left.min(COUNTED_MAX);
+        let mut tally = Capacity::new(state, &self.search.demand, &self.search.nodes, left);
         let mut passed = 0;
         for group in self.search.victims.groups(state, &filter, &mut passed) {
             let pods: Few<PodId> = evictable(state, self.basis.pending, group).collect();
-            tally.add(state, &self.search.demand, &self.search.nodes, &pods);
-            if tally.compared > COUNTED_MAX {
+            if !self.count_gone(state, &mut tally, &pods, most) {
                 break;
             }
         }
         state.steps.compared += tally.compared + passed;
-        (tally.compared <= COUNTED_MAX).then_some(tally)
+        (tally.compared <= most).then_some(tally)
     }
 
     /// Pods that keep away from each other take a domain each.
@@ -186,6 +213,7 @@ impl VictimSearch<'_> {
     /// In the terms of pods that are unlike, and in the nodes for each shape and topology key.
     fn short_of_domains(&self, state: &mut State, emptied: &Capacity) -> Option<Shortage> {
         let nodes = self.reachable(state, emptied);
+        let left = self.comparisons_left(state);
         let mut kinds: BTreeMap<_, BTreeMap<Symbol, (PodId, usize)>> = BTreeMap::new();
         let mut firsts: Vec<PodId> = Vec::new();
         for pod in &self.search.pods {
@@ -205,7 +233,7 @@ impl VictimSearch<'_> {
                     excluded.filter(|(other, _)| pod_affinity::matches(state, *other, term, pod));
                 let needed: usize = excluded.map(|(_, pods)| pods).sum();
                 compared += 1;
-                if needed == 0 {
+                if needed == 0 || u64::from(count(compared)) > left {
                     return None;
                 }
                 let key = term.topology_key;
@@ -234,11 +262,24 @@ impl VictimSearch<'_> {
             })
             .collect();
         let nodes = self.reachable(state, emptied);
-        required.into_iter().find_map(|(leaves, topology, level)| {
+        let left = self.comparisons_left(state);
+        let mut compared = 0;
+        let short = required.into_iter().find_map(|(leaves, topology, level)| {
+            compared += u64::from(count(self.search.pods.len().saturating_mul(leaves.len())));
+            if compared > left {
+                return None;
+            }
             let below =
                 |pod: &PodId| state.pods()[*pod].leaf.is_some_and(|leaf| leaves.contains(&leaf));
             let pods: Vec<PodId> = self.search.pods.iter().copied().filter(below).collect();
-            let demand = Demand::new(state, &pods);
+            let mut demand = Demand::new(state, &pods);
+            if self.is_bounded() {
+                demand = demand.hardest(state, KINDS_MAX);
+            }
+            compared += u64::from(count(NODE * nodes.len() * demand.shapes.len()));
+            if compared > left {
+                return None;
+            }
             let room = |domain: &IdSet<Rank>, shape: ShapeId| -> usize {
                 IdSet::all_of([domain, &nodes, state.nodes().index.feasible(shape)])
                     .map(|rank| emptied.on(state, shape, state.nodes().index.node(rank)))
@@ -257,18 +298,32 @@ impl VictimSearch<'_> {
             let (needed, most) = nearest?;
             let (needed, most) = (count(needed), count(most));
             Some(Shortage::Together { topology, level: level.0, needed, most })
-        })
+        });
+        if self.is_bounded() {
+            state.steps.compared += compared.min(left);
+        }
+        short
     }
 
     /// Sub-groups that have to stay together, each by itself, find enough domains.
-    fn short_of_rooms(&self, state: &State, emptied: &Capacity) -> Option<Shortage> {
+    fn short_of_rooms(&self, state: &mut State, emptied: &Capacity) -> Option<Shortage> {
         let nodes = self.reachable(state, emptied);
         let index = &state.nodes().index;
+        let left = self.comparisons_left(state);
+        let compared = Cell::new(0);
         let room = |shape, rank: Rank| {
+            if compared.get() >= left {
+                // Nodes that are not looked at are no shortage.
+                return self.search.pods.len();
+            }
+            compared.set(compared.get() + u64::from(count(NODE)));
             if nodes.contains(rank) { emptied.on(state, shape, index.node(rank)) } else { 0 }
         };
-        let domain_bound = domain_bound(state, self.search.group, &self.search.pods, room)?;
-        let DomainShortage { topology, level, pods, needed, most } = domain_bound;
+        let domain_bound = domain_bound(state, self.search.group, &self.search.pods, room);
+        if self.is_bounded() {
+            state.steps.compared += compared.get();
+        }
+        let DomainShortage { topology, level, pods, needed, most } = domain_bound?;
         let [pods, needed, most] = [pods, needed, most].map(count);
         Some(Shortage::Domains { topology, level, pods, needed, most })
     }
@@ -279,12 +334,12 @@ impl VictimSearch<'_> {
     /// Nothing where no pod has to; else in the candidates and in the nodes, for each of such pods that are unlike.
     fn short_of_company(&self, state: &mut State) -> Option<Shortage> {
         let mut known: BTreeSet<(ShapeId, Symbol)> = BTreeSet::new();
-        let mut compared = 0;
+        let (mut compared, most) = (0, self.comparisons_left(state).min(COUNTED_MAX));
         let is_alone = self.search.pods.iter().any(|pod| {
             let facts = &state.pods()[*pod];
             if state.shapes()[facts.shape].facts.pod_affinity.is_empty()
                 || !known.insert((facts.shape, facts.namespace))
-                || compared > COUNTED_MAX
+                || compared > most
             {
                 return false;
             }
@@ -382,6 +437,11 @@ const NODE: usize = 8;
 /// Victims of unlike pods are counted in so many comparisons, which take some 100 ms: what more would show the search finds out
 /// by itself, within its steps.
 const COUNTED_MAX: u64 = 1 << 20;
+
+/// So many comparisons are made at once where actions are bounded, though more steps are left: some 25 ms.
+pub(super) const COUNTED_AT_ONCE: u64 = 1 << 18;
+/// So many pods of one victim are counted before it is asked whether that was enough.
+const PODS_AT_ONCE: usize = 64;
 
 /// Counts the domains by a topology key that have room for a pod of a shape, each for one that keeps apart.
 fn apart_most(

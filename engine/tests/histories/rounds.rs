@@ -274,21 +274,43 @@ fn counting_victims_in_vain_counts() {
     }
 }
 
+/// A full cluster, and a gang of so many unlike pods that may evict all who run, of which one fits nowhere.
+fn unlike(nodes: u64, kinds: u64) -> World {
+    let mut world = full(nodes);
+    let small = (1..kinds).map(|cpu| format!("p{cpu}: {{ gpus: 1, cpu: {cpu} }}"));
+    let small: Vec<String> = small.collect();
+    let members = format!("{}, large: {{ gpus: 1, cpu: 9999 }}", small.join(", "));
+    let gang = format!("queue: borrower, priority: 75, members: {{ {members} }}");
+    add(&mut world, &format!("groups: {{ gang: {{ {gang} }} }}"));
+    world
+}
+
 /// Each of several unlike pods is compared with the room that each victim leaves, and all of that counts.
 #[test]
 fn counting_victims_for_unlike_pods_counts_for_each_of_them() {
     const NODES: u64 = 10;
     for kinds in [2, 8] {
-        let mut world = full(NODES);
-        let small = (1..kinds).map(|cpu| format!("p{cpu}: {{ gpus: 1, cpu: {cpu} }}"));
-        let small: Vec<String> = small.collect();
-        let members = format!("{}, large: {{ gpus: 1, cpu: 9999 }}", small.join(", "));
-        let gang = format!("queue: borrower, priority: 75, members: {{ {members} }}");
-        add(&mut world, &format!("groups: {{ gang: {{ {gang} }} }}"));
+        let mut world = unlike(NODES, kinds);
         let decided = plan_at(&mut world, 0);
         assert_eq!(decided.changes, [], "nobody is evicted in vain");
         let victims = 2 * NODES;
         assert!(decided.steps.compared >= 2 * kinds * victims, "{:?}", decided.steps);
+    }
+}
+
+/// However many unlike pods a gang has, and however many victims there are: to count what these leave takes no more steps than
+/// an action has.
+#[test]
+fn counting_victims_takes_no_more_than_an_action() {
+    const PART: u64 = 2_000;
+    for (nodes, kinds) in [(100, 500), (700, 64)] {
+        let mut world = unlike(nodes, kinds);
+        world.config.actions = Actions { preempt: true, ..Actions::NONE };
+        world.config.action_steps_max = Some(PART);
+        let decided = plan_at(&mut world, 0);
+        assert_eq!(decided.changes, [], "nobody is evicted in vain");
+        let steps = decided.steps;
+        assert!(steps.compared > 0 && steps.total() <= PART + 500, "{steps:?} for {kinds} kinds");
     }
 }
 
