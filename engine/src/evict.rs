@@ -184,6 +184,11 @@ impl SearchState {
         }
     }
 
+    /// Counts the sets that were tried so far.
+    pub(crate) fn sets(&self) -> u64 {
+        self.sets
+    }
+
     /// Gives the filter that says who may be a victim.
     pub(crate) fn filter<'a>(&self, basis: Basis<'a>) -> VictimFilter<'a> {
         VictimFilter { basis, group: self.group, rule: self.rule }

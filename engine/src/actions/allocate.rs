@@ -356,11 +356,13 @@ impl Cycle<'_> {
             && !matches!(why, Why::Undecided { .. })
     }
 
-    /// Keeps what an attempt left to go on with for the next cycle; says why the group waits until then.
+    /// Keeps what an attempt left to go on with for the next cycle, or has it begin anew then; says why the group waits until
+    /// then.
     fn put_off_packing(&mut self, group: GroupId, attempt: Attempt<'_>, why: Why) -> Why {
         let Some((packings, progress)) = attempt.unfinished() else { return why };
-        if !self.cluster.searches.keep_packings(&self.cluster.pending.epoch, group, packings) {
-            return why;
+        if let Some(queue) = self.cluster.state.groups()[group].queue() {
+            let Cluster { searches, pending, .. } = &mut *self.cluster;
+            searches.keep_packings(&pending.epoch, (queue, group), packings);
         }
         self.cluster.state.steps.spent = true;
         Why::Undecided { progress: Box::new(progress), before: Some(Box::new(why)) }

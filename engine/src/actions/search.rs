@@ -68,11 +68,11 @@ impl Cycle<'_> {
         }
     }
 
-    /// Tells whether a search that ran out of its steps before would only take those of others: it begins anew in each
-    /// cycle until one of those that are kept comes to its end.
+    /// Tells whether a search that ran out of its steps before would only take those of others: it would begin anew in each
+    /// cycle until one of those that are kept comes to its end. Queues share the places of those that are kept.
     fn is_crowded_out(&self, kind: EvictionKind, turn: Turn) -> bool {
-        let pending = &self.cluster.pending;
-        self.cluster.searches.is_full() && pending.patience(turn.queue, turn.class, kind) > 0
+        let Cluster { searches, pending, .. } = &*self.cluster;
+        pending.patience(turn.queue, turn.class, kind) > 0 && searches.is_full_for(turn.queue)
     }
 
     /// Tells whether a search that ran out of its steps before passes over this turn, so that those of others come in
@@ -221,7 +221,7 @@ impl Cycle<'_> {
         let until = search.until(state, &search.filter(basis));
         self.wake_when_unsafe(until);
         let epoch = &self.cluster.pending.epoch;
-        self.cluster.searches.keep(epoch, SearchKey { group: turn.group, kind }, None, until);
+        self.cluster.searches.keep_fruitless(epoch, SearchKey { group: turn.group, kind }, until);
         let why = &self.cluster.state.groups()[turn.group].why;
         if let Some(Why::Undecided { progress, before: Some(before) }) = why
             && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
@@ -244,7 +244,7 @@ impl Cycle<'_> {
         self.say(turn.group, Why::Undecided { progress, before });
         let epoch = &self.cluster.pending.epoch;
         let at = SearchKey { group: turn.group, kind };
-        self.cluster.searches.keep(epoch, at, Some(Box::new(search)), until);
+        self.cluster.searches.keep(epoch, (turn.queue, at), Box::new(search), until);
     }
 
     /// Remembers when the first candidate is safe no more.

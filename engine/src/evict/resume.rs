@@ -3,11 +3,14 @@
 //! While nothing changes that a search reads ([`SearchEpoch`]), one that ran out of steps goes on where it stopped, and one
 //! that found nothing is not asked again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     base::{
-        ids::{GroupId, PodId},
+        ids::{GroupId, PodId, QueueId},
         time::Timestamp,
     },
     decided::proof::EvictionKind,
@@ -16,15 +19,17 @@ use crate::{
     place::Others,
 };
 
-/// So many searches are kept; the others begin anew, with more steps.
+/// So many searches for victims are kept, and as many for another way to place a group; the others begin anew. Queues share these
+/// places.
 const UNFINISHED_MAX: usize = 64;
 
 /// Searches for victims, as they were when their cycles ended.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ResumableSearches {
-    /// By whom they are for; all of this epoch once a cycle evicts.
-    kept: BTreeMap<SearchKey, Kept>,
-    unfinished: usize,
+    /// Those that go on; all of this epoch once a cycle evicts.
+    unfinished: BTreeMap<SearchKey, Unfinished>,
+    /// Those that came to their ends and found nothing; all of this epoch once a cycle evicts.
+    fruitless: BTreeMap<SearchKey, Fruitless>,
     /// Searches for another way to place unlike pods, or sub-groups in domains.
     packings: BTreeMap<GroupId, Packings>,
 }
@@ -39,20 +44,29 @@ pub(crate) struct SearchKey {
 /// Searches for another way to place a group, as they were when its turn ended.
 #[derive(Clone, Debug)]
 struct Packings {
+    queue: QueueId,
     epoch: u64,
     /// Pods whose nominations had been taken back then, and not been made again.
     owed: BTreeSet<PodId>,
     searches: Box<Others>,
 }
 
-/// One search, as it was when its cycle ended.
+/// A search for victims, as it was when its cycle ended.
 #[derive(Clone, Debug)]
-struct Kept {
+struct Unfinished {
+    queue: QueueId,
     epoch: u64,
     /// Time when somebody is safe no more who was.
     until: Option<Timestamp>,
-    /// The point where it stopped; none where it came to its end and found nothing.
-    search: Option<Box<SearchState>>,
+    search: Box<SearchState>,
+}
+
+/// A search for victims that found nothing.
+#[derive(Clone, Copy, Debug)]
+struct Fruitless {
+    epoch: u64,
+    /// Time when somebody is safe no more who was.
+    until: Option<Timestamp>,
 }
 
 /// Knowledge of the search for one group.
@@ -66,20 +80,37 @@ pub(crate) enum Recall {
     Fruitless(Option<Timestamp>),
 }
 
+/// Finds the queue that gives one of its places up for one more of another queue, given the queues of those who have places: the
+/// one with the most, where these are more than the other would have then.
+fn giver(of: impl Iterator<Item = QueueId>, queue: QueueId) -> Option<QueueId> {
+    let mut places: BTreeMap<QueueId, usize> = BTreeMap::new();
+    for queue in of {
+        *places.entry(queue).or_default() += 1;
+    }
+    let own = places.get(&queue).copied().unwrap_or(0);
+    let (giver, most) = places.into_iter().max_by_key(|(_, places)| *places)?;
+    (most > own + 1).then_some(giver)
+}
+
+/// Tells whether something holds that was found out in an epoch, and until a time.
+fn holds(epoch: &SearchEpoch, (of, until): (u64, Option<Timestamp>), now: Timestamp) -> bool {
+    of == epoch.number() && epoch.owed().is_empty() && until.is_none_or(|until| now < until)
+}
+
 impl ResumableSearches {
     /// Forgets what is known of searches for some groups: something of their own changed.
     ///
     /// # Cost
     /// Nothing where nothing is known; else in the number of groups.
     pub(crate) fn forget(&mut self, groups: impl Iterator<Item = GroupId>) {
-        if self.kept.is_empty() && self.packings.is_empty() {
+        if self.unfinished.is_empty() && self.fruitless.is_empty() && self.packings.is_empty() {
             return;
         }
         for group in groups {
             self.packings.remove(&group);
             for kind in EvictionKind::ALL {
-                let kept = self.kept.remove(&SearchKey { group, kind });
-                self.unfinished -= usize::from(kept.is_some_and(|kept| kept.search.is_some()));
+                self.unfinished.remove(&SearchKey { group, kind });
+                self.fruitless.remove(&SearchKey { group, kind });
             }
         }
     }
@@ -87,31 +118,32 @@ impl ResumableSearches {
     /// Forgets what does not hold any more.
     pub(crate) fn settle(&mut self, epoch: &SearchEpoch) {
         let epoch = epoch.number();
-        self.kept.retain(|_, kept| kept.epoch == epoch);
+        self.unfinished.retain(|_, kept| kept.epoch == epoch);
+        self.fruitless.retain(|_, kept| kept.epoch == epoch);
         self.packings.retain(|_, kept| kept.epoch == epoch);
-        self.unfinished = self.kept.values().filter(|kept| kept.search.is_some()).count();
     }
 
-    /// Tells whether no more searches are kept before one comes to its end.
-    pub(crate) fn is_full(&self) -> bool {
-        self.unfinished >= UNFINISHED_MAX
+    /// Tells whether no more searches for victims of a queue are kept before one comes to its end.
+    pub(crate) fn is_full_for(&self, queue: QueueId) -> bool {
+        self.unfinished.len() >= UNFINISHED_MAX && self.giver(queue).is_none()
+    }
+
+    /// The queue that gives a search for victims up for one of another queue.
+    fn giver(&self, queue: QueueId) -> Option<QueueId> {
+        giver(self.unfinished.values().map(|kept| kept.queue), queue)
     }
 
     /// Gives away what is known of the search for a group.
     pub(crate) fn recall(&mut self, epoch: &SearchEpoch, at: SearchKey, now: Timestamp) -> Recall {
-        let holds = |kept: &Kept| {
-            kept.epoch == epoch.number()
-                && epoch.owed().is_empty()
-                && kept.until.is_none_or(|until| now < until)
-        };
-        let Some(kept) = self.kept.get(&at) else { return Recall::Unknown };
-        if holds(kept) && kept.search.is_none() {
-            return Recall::Fruitless(kept.until);
+        if let Some(Fruitless { epoch: of, until }) = self.fruitless.get(&at).copied() {
+            if holds(epoch, (of, until), now) {
+                return Recall::Fruitless(until);
+            }
+            self.fruitless.remove(&at);
         }
-        let holds = holds(kept);
-        let search = self.kept.remove(&at).and_then(|kept| kept.search);
-        self.unfinished -= usize::from(search.is_some());
-        search.filter(|_| holds).map_or(Recall::Unknown, Recall::Unfinished)
+        let kept = self.unfinished.remove(&at);
+        let kept = kept.filter(|kept| holds(epoch, (kept.epoch, kept.until), now));
+        kept.map_or(Recall::Unknown, |kept| Recall::Unfinished(kept.search))
     }
 
     /// Gives away where the searches for another way to place a group stopped; none where they begin anew.
@@ -126,34 +158,67 @@ impl ResumableSearches {
         holds.then_some(kept.searches)
     }
 
-    /// Keeps where searches for another way stopped; says whether it did.
+    /// Keeps where the searches for another way to place a group of a queue stopped, unless too many of its queue are kept:
+    /// then they begin anew.
     pub(crate) fn keep_packings(
         &mut self,
         epoch: &SearchEpoch,
-        group: GroupId,
+        (queue, group): (QueueId, GroupId),
         searches: Box<Others>,
-    ) -> bool {
+    ) {
+        let (owed, epoch) = (epoch.owed().clone(), epoch.number());
         if self.packings.len() >= UNFINISHED_MAX {
-            return false;
+            // What is over takes nobody's place.
+            self.packings.retain(|_, kept| kept.epoch == epoch);
         }
-        let (epoch, owed) = (epoch.number(), epoch.owed().clone());
-        self.packings.insert(group, Packings { epoch, owed, searches });
-        true
+        if self.packings.len() >= UNFINISHED_MAX {
+            let queues = self.packings.values().map(|kept| kept.queue);
+            let Some(giver) = giver(queues, queue) else { return };
+            let last = self.packings.iter().rfind(|(_, kept)| kept.queue == giver);
+            if let Some(last) = last.map(|(group, _)| *group) {
+                self.packings.remove(&last);
+            }
+        }
+        self.packings.insert(group, Packings { queue, epoch, owed, searches });
     }
 
-    /// Keeps where a search stopped, or that it found nothing, unless what it was made on does not last, or too many are
-    /// kept.
+    /// Keeps where a search of a queue stopped, unless what it was made on does not last, or too many of its queue are kept.
     pub(crate) fn keep(
         &mut self,
         epoch: &SearchEpoch,
-        at: SearchKey,
-        search: Option<Box<SearchState>>,
+        (queue, at): (QueueId, SearchKey),
+        search: Box<SearchState>,
         until: Option<Timestamp>,
     ) {
-        if !epoch.owed().is_empty() || (search.is_some() && self.is_full()) {
+        if !epoch.owed().is_empty() || !self.makes_room(queue) {
             return;
         }
-        self.unfinished += usize::from(search.is_some());
-        self.kept.insert(at, Kept { epoch: epoch.number(), until, search });
+        self.unfinished.insert(at, Unfinished { queue, epoch: epoch.number(), until, search });
+    }
+
+    /// Keeps that a search found nothing, unless what it was made on does not last.
+    pub(crate) fn keep_fruitless(
+        &mut self,
+        epoch: &SearchEpoch,
+        at: SearchKey,
+        until: Option<Timestamp>,
+    ) {
+        if epoch.owed().is_empty() {
+            self.fruitless.insert(at, Fruitless { epoch: epoch.number(), until });
+        }
+    }
+
+    /// Makes room for one more search for victims of a queue, where it may have a place: the queue with the most gives up the one
+    /// that tried the fewest sets.
+    fn makes_room(&mut self, queue: QueueId) -> bool {
+        if self.unfinished.len() < UNFINISHED_MAX {
+            return true;
+        }
+        let Some(giver) = self.giver(queue) else { return false };
+        let of_giver = self.unfinished.iter().filter(|(_, kept)| kept.queue == giver);
+        let least = of_giver.min_by_key(|(at, kept)| (kept.search.sets(), Reverse(**at)));
+        let Some(least) = least.map(|(at, _)| *at) else { return false };
+        self.unfinished.remove(&least);
+        true
     }
 }

@@ -313,28 +313,84 @@ fn a_promise_that_stands_disturbs_no_search() {
     }
 }
 
+/// Empty nodes, and sizes of pods in any order that fill them to the last GPU.
+fn room_for_unlike(number: u64) -> (World, Vec<u64>) {
+    let mut seed = Seed::new(number);
+    let nodes = 3 + seed.below(2);
+    let mut sizes = Vec::new();
+    for _ in 0..nodes {
+        let mut left = 100;
+        while left > 0 {
+            let size = (14 + seed.below(25)).min(left);
+            left -= size;
+            let at = usize::try_from(seed.below(sizes.len() as u64 + 1)).expect("a few");
+            sizes.insert(at, size);
+        }
+    }
+    (cluster(nodes, 100, |_| 0), sizes)
+}
+
+/// Adds a gang of the owner with pods of such sizes.
+fn unlike(world: &mut World, sizes: &[u64]) {
+    let members: Vec<String> =
+        (0..).zip(sizes).map(|(at, size)| format!("m{at:02}: {{ gpus: {size} }}")).collect();
+    one(world, "gang", &format!("queue: owner, members: {{ {} }}", members.join(", ")));
+}
+
+/// However many searches of one queue for another way go on, those of another queue go on as well: a gang that takes several
+/// cycles is placed, though all of the first were there before it and news have all begin anew.
+#[test]
+fn searches_of_one_queue_keep_none_of_another_from_going_on() {
+    let tries = |number: u64| {
+        let (mut world, sizes) = room_for_unlike(number);
+        unlike(&mut world, &sizes);
+        let (tries, is_placed) = pack(&mut world, sizes.len());
+        (is_placed && tries > 0).then_some(tries)
+    };
+    let later = (0..12).filter_map(|number| Some((tries(number)?, number))).min();
+    let (tries, number) = later.expect("one takes several cycles");
+    let (mut world, sizes) = room_for_unlike(number);
+    let mut text = String::from("groups:\n");
+    let nobody = "[{ key: rack, labels: { app: nobody } }]";
+    for id in 0..70 {
+        // Of each pod but the last, which goes nowhere, another choice may always be tried.
+        let small: Vec<String> =
+            (2..12).map(|cpu| format!("m{cpu:02}: {{ cpu: {cpu}m }}")).collect();
+        let last = format!("m99: {{ cpu: 1m, affinity: {nobody} }}");
+        let members = format!("m00: {{ cpu: {}m }}, {}, {last}", 100 + id, small.join(", "));
+        let _ = writeln!(text, "  t{id}: {{ queue: borrower, members: {{ {members} }} }}");
+    }
+    add(&mut world, &text);
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    assert!(plan_at(&mut world, 0).steps.spent, "they go on");
+    unlike(&mut world, &sizes);
+    for cycle in 1.. {
+        if cycle < 3 {
+            let labels = format!("labels: {{ at: \"{cycle}\" }}");
+            add(&mut world, &format!("nodes: {{ node50: {{ gpus: 0, {labels} }} }}"));
+        }
+        let decided = plan_at(&mut world, cycle);
+        if !decided.changes.is_empty() {
+            assert_eq!(decided.changes.len(), sizes.len(), "a gang starts as a whole");
+            break;
+        }
+        assert!(decided.steps.spent, "the next cycle goes on");
+        let enough = 10 + tries / 256;
+        assert!(
+            cycle.unsigned_abs() < enough,
+            "not placed in {cycle} cycles, after {tries} tries alone"
+        );
+    }
+}
+
 /// Gangs of unlike pods that fill nodes to the last GPU: where another way to place them takes more tries than a cycle
 /// has, the next one goes on, and in the end they are placed or it gives up; with a promise that stands as without.
 #[test]
 fn another_way_to_place_a_gang_goes_on() {
     let (mut at_once, mut later, mut given_up) = (0, 0, 0);
     for number in 0..12 {
-        let mut seed = Seed::new(number);
-        let nodes = 3 + seed.below(2);
-        let mut world = cluster(nodes, 100, |_| 0);
-        let mut sizes = Vec::new();
-        for _ in 0..nodes {
-            let mut left = 100;
-            while left > 0 {
-                let size = (14 + seed.below(25)).min(left);
-                left -= size;
-                let at = usize::try_from(seed.below(sizes.len() as u64 + 1)).expect("a few");
-                sizes.insert(at, size);
-            }
-        }
-        let members: Vec<String> =
-            (0..).zip(&sizes).map(|(at, size)| format!("m{at:02}: {{ gpus: {size} }}")).collect();
-        one(&mut world, "gang", &format!("queue: owner, members: {{ {} }}", members.join(", ")));
+        let (mut world, sizes) = room_for_unlike(number);
+        unlike(&mut world, &sizes);
         let tries = pack(&mut world.clone(), sizes.len());
         match tries {
             (0, true) => at_once += 1,
