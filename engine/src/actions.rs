@@ -23,6 +23,7 @@ use crate::{
         proof::{EvictionKind, Proof},
         steps::Steps,
     },
+    evict::resume::ResumableSearches,
     pending::{Listing, report, rounds::Rounds},
     queues::share,
     state::{
@@ -52,6 +53,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) undecided: BTreeSet<GroupId>,
     /// Class queues no search of which begins anew any more in this cycle, as one ran out of its steps.
     pub(crate) resting: BTreeSet<(QueueId, ClassId, EvictionKind)>,
+    /// Number of steps before the action that evicts.
+    pub(crate) begun: u64,
     /// True once allocate stopped before all had their turns.
     pub(crate) is_cut: bool,
     /// True if pods were nominated for places that are free already: the next plan is due at once.
@@ -86,8 +89,9 @@ pub fn plan_stepwise(
     if cluster.config.as_ref() != Some(config) {
         cluster.config = Some(config.clone());
         cluster.state.note_choices();
-        // An action may have been switched off in the middle of its round.
+        // An action may have been switched off in the middle of its round, or while its searches go on.
         cluster.pending.rounds = Rounds::default();
+        cluster.searches = ResumableSearches::default();
     }
     cluster.absorb();
     if !cluster.pending.changed && !due {
@@ -108,6 +112,7 @@ pub fn plan_stepwise(
         repeated_nominations: Vec::new(),
         undecided: BTreeSet::new(),
         resting: BTreeSet::new(),
+        begun: 0,
         is_cut: false,
         due: false,
         marked: IdSet::default(),

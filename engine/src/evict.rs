@@ -5,7 +5,7 @@
 //! pods that fit on one node; and the nodes that are cheapest to empty, for gangs.
 //!
 //! A search takes so many counted steps at most. One that they don't suffice for is a [`SearchState`] that goes on where it
-//! stopped, in the next cycle, as long as nothing changed that it depends on ([`resume`]).
+//! stopped, in the next cycle ([`resume`]); where something changed that it depends on, with what stands of it ([`take_up`]).
 //!
 //! # Source
 //! docs/behaviour.md 8.
@@ -22,6 +22,7 @@ pub(crate) mod queue_snapshot;
 pub(crate) mod resume;
 pub(crate) mod sparing;
 pub(crate) mod stability;
+pub(crate) mod take_up;
 pub(crate) mod validate;
 pub(crate) mod victims;
 
@@ -119,6 +120,10 @@ pub(crate) struct SearchState {
     sets: u64,
     /// True if budgets of disruptions kept some victims out of a set.
     cut: bool,
+    /// True if it went on over news: what it tried before may do by now.
+    pub(crate) is_dated: bool,
+    /// Pods that it had drawn when it went on over news the last time.
+    taken: IdSet<PodId>,
 }
 
 /// So many shapes of the pods of a group are counted where actions are bounded: each costs as much again for each victim.
@@ -173,6 +178,8 @@ impl SearchState {
             before: QueueSnapshot::default(),
             sets: 0,
             cut: false,
+            is_dated: false,
+            taken: IdSet::default(),
             pods,
         }
     }
@@ -318,7 +325,11 @@ impl<'a> VictimSearch<'a> {
         let filter = self.filter();
         let search = &mut self.search;
         if at == search.order.len() {
-            let batch = search.victims.next(state, &filter)?;
+            let mut batch = search.victims.next(state, &filter)?;
+            if search.is_dated && batch.pods.iter().any(|pod| search.taken.contains(*pod)) {
+                // Its group stands elsewhere in its queue than when it was drawn.
+                batch.pods.clear();
+            }
             search.order.push(batch);
         }
         search.order.get(at)
@@ -366,6 +377,9 @@ impl<'a> VictimSearch<'a> {
         self.search.sets += 1;
         let pods: usize = victims.iter().map(|at| self.search.order[*at].pods.len()).sum();
         state.steps.victims += steps_of_set(pods, EVICTED_A_STEP);
+        if keep && self.search.is_dated && !self.may_go(state, victims) {
+            return false;
+        }
         self.remember(state, victims);
         let SearchState { phase, order, nodes, .. } = &mut self.search;
         let count = phase.count();

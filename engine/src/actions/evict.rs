@@ -32,14 +32,15 @@ impl Cycle<'_> {
     /// Gives every waiting group its turn to evict others; of a class that failed the rest is not tried.
     ///
     /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
-    /// all others the next time and goes on where it stopped; where something changed meanwhile it begins anew, with
-    /// twice as many and after as many turns of others. Those whom an earlier cycle left without a turn come first, and those
-    /// last whose queue, or whose namespace in it, took its part of the steps before.
+    /// all others the next time and goes on where it stopped, over news too where actions are bounded; where they are not it
+    /// begins anew after a change, with twice as many. Those whom an earlier cycle left without a turn come first, and those last
+    /// whose queue, or whose namespace in it, took its part of the steps before.
     pub(crate) fn evict(&mut self, kind: EvictionKind) {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
         }
-        self.cluster.searches.settle(&self.cluster.pending.epoch);
+        self.begun = self.cluster.state.steps.total();
+        self.cluster.searches.settle(&self.cluster.pending, self.is_bounded());
         let goes_on = self.cluster.pending.rounds.is_evicting(kind);
         let wake = self.cluster.pending.wake.take();
         let is_over = self.evict_in_round(kind, goes_on);
@@ -89,7 +90,8 @@ impl Cycle<'_> {
         let put_off = allowance.resume().into_iter().flatten();
         let put_off = self.cluster.pending.pairs(put_off);
         let put_off: BTreeSet<_> = put_off.collect();
-        self.evict_for(kind, put_off.into_iter().collect(), front, &mut allowance)
+        let is_over = self.evict_for(kind, put_off.into_iter().collect(), front, &mut allowance);
+        is_over && !self.cluster.pending.rounds.leaves_some(kind)
     }
 
     /// Gives groups of some class queues their turns; tells whether all had one before the steps were spent, or wait until

@@ -12,10 +12,10 @@ use crate::{
     evict::{
         Outcome, SearchState, VictimSearch,
         protected::Protected,
-        resume::{Recall, SearchKey},
+        resume::{Recall, SearchKey, Stopped},
         victims::Basis,
     },
-    pending::scheduling_order::Turn,
+    pending::{Listing, scheduling_order::Turn},
     state::State,
 };
 
@@ -24,6 +24,17 @@ const SEARCHES_MIN: u64 = 64;
 /// Steps that one search may take at first where actions are bounded: those of one action, or so many if these are more. What
 /// is counted before it begins may take as many, whatever is left.
 const SEARCH_STEPS_MIN: u64 = 2_000;
+
+/// Origin of a search.
+#[derive(Debug)]
+enum Origin {
+    /// It begins.
+    New,
+    /// It goes on where it stopped.
+    Kept,
+    /// It begins with what stands of one that stopped before there were news.
+    Dated(Box<SearchState>),
+}
 
 impl Cycle<'_> {
     /// Tries to let one group in; says whether it did.
@@ -37,7 +48,8 @@ impl Cycle<'_> {
             pending.rounds.note(kind, (turn.queue, turn.class), pending.epoch.number());
         }
         let at = SearchKey { group: turn.group, kind };
-        let known = searches.recall(&pending.epoch, at, self.now);
+        let known =
+            searches.recall(&pending.epoch, at, self.now, self.config.action_steps_max.is_some());
         let is_anew = matches!(known, Recall::Unknown);
         let waits = is_anew && (self.is_crowded_out(kind, turn) || self.rests(kind, turn));
         match known {
@@ -46,26 +58,42 @@ impl Cycle<'_> {
                 self.cluster.state.steps.spent = true;
                 false
             }
-            Recall::Unknown => match self.begin(kind, turn) {
-                Begin::Search(search) => self.search(turn, search, true),
-                Begin::Ineligible => {
-                    self.note_proof(kind, turn, None);
-                    false
-                }
-                Begin::Disproved(shortage) => {
-                    self.note_proof(kind, turn, Some(shortage));
-                    false
-                }
-            },
+            // Who goes on for the same group comes first: both would take turns from each other.
+            Recall::Unknown if self.is_second(kind, turn) => false,
+            Recall::Unknown => self.begin_search(kind, turn, Origin::New),
+            Recall::Dated(search) => self.begin_search(kind, turn, Origin::Dated(search)),
             Recall::Unfinished(search) => {
                 search.ensure_feasible(&mut self.cluster.state);
-                self.search(turn, *search, false)
+                self.search(turn, *search, Origin::Kept)
             }
             Recall::Fruitless(until) => {
                 self.wake_when_unsafe(until);
                 false
             }
         }
+    }
+
+    /// Begins a search, where the group may evict anybody and counting does not show that it is in vain.
+    fn begin_search(&mut self, kind: EvictionKind, turn: Turn, origin: Origin) -> bool {
+        let shortage = match self.begin(kind, turn) {
+            Begin::Search(search) => return self.search(turn, search, origin),
+            Begin::Ineligible => None,
+            Begin::Disproved(shortage) => Some(shortage),
+        };
+        self.note_proof(kind, turn, shortage);
+        false
+    }
+
+    /// Tells whether actions are bounded, so that searches go on over news.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.config.action_steps_max.is_some()
+    }
+
+    /// Tells whether a search that would begin anew since it proved nothing waits for one of another kind to end.
+    fn is_second(&self, kind: EvictionKind, turn: Turn) -> bool {
+        let Cluster { searches, pending, .. } = &*self.cluster;
+        pending.is_unsure(turn.queue, turn.class, kind)
+            && searches.goes_on_otherwise(SearchKey { group: turn.group, kind })
     }
 
     /// Tells whether a search that ran out of its steps before would only take those of others: it would begin anew in each
@@ -75,10 +103,10 @@ impl Cycle<'_> {
         pending.patience(turn.queue, turn.class, kind) > 0 && searches.is_full_for(turn.queue)
     }
 
-    /// Tells whether a search that ran out of its steps before passes over this turn, so that those of others come in
-    /// between. All of its class queue passes over theirs in the same cycle: the turns of many are as few steps as that of one.
+    /// Tells whether a search that ended over news passes over this turn, so that those of others come in between. All of its
+    /// class queue passes over theirs in the same cycle, and in one in which a search of it ran out of steps.
     fn rests(&mut self, kind: EvictionKind, turn: Turn) -> bool {
-        if self.config.action_steps_max.is_none() {
+        if !self.is_bounded() {
             return false;
         }
         let at = (turn.queue, turn.class, kind);
@@ -90,20 +118,26 @@ impl Cycle<'_> {
         rests
     }
 
-    /// The most steps that a search may take: its part of those of a cycle, or of an action where these are fewer, and twice
-    /// as many for each time that it ran out of them.
-    fn search_steps_max(&self, kind: EvictionKind, turn: Turn) -> u64 {
+    /// The most steps that a search may take in a cycle, and those that others left it of them: its part of those of a cycle, and
+    /// no more than its action has. Where nothing bounds actions it may take twice as many for each time that it ran out of
+    /// them.
+    fn search_steps_max(&self, kind: EvictionKind, turn: Turn) -> (u64, u64) {
         let part = (self.config.steps_max / SEARCHES_MIN).max(1);
-        let of_action = self.config.action_steps_max.unwrap_or(part).max(SEARCH_STEPS_MIN);
-        let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
-        let steps_max = part.min(of_action).saturating_mul(1 << patience);
-        steps_max.min(self.config.steps_max.max(1))
+        let Some(of_action) = self.config.action_steps_max else {
+            let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
+            let steps_max = part.saturating_mul(1 << patience).min(self.config.steps_max.max(1));
+            return (steps_max, steps_max);
+        };
+        let of_action = of_action.max(SEARCH_STEPS_MIN);
+        let taken = self.cluster.state.steps.total().saturating_sub(self.begun);
+        let steps_max = part.min(of_action);
+        (steps_max, steps_max.min(of_action.saturating_sub(taken)).max(1))
     }
 
     /// Searches among victims within what one search may take, and takes what it finds into the plan.
-    fn search(&mut self, turn: Turn, search: SearchState, is_new: bool) -> bool {
+    fn search(&mut self, turn: Turn, search: SearchState, origin: Origin) -> bool {
         let kind = search.kind;
-        let steps_max = self.search_steps_max(kind, turn);
+        let (whole, steps_max) = self.search_steps_max(kind, turn);
         // Where others left it fewer, that they did not suffice says nothing of how many it needs.
         let has_all =
             self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
@@ -113,16 +147,30 @@ impl Cycle<'_> {
         let steps_end = begun.saturating_add(steps_max).min(self.config.steps_max);
         let ends = (steps_end, begun.saturating_add(SEARCH_STEPS_MIN));
         let mut search_victims = VictimSearch::new(basis, scratch, search, ends);
+        let is_new = matches!(origin, Origin::New);
+        if let Origin::Dated(before) = origin {
+            search_victims.take_up(state, *before);
+        }
         let outcome = search_victims.run(state);
         let search = search_victims.search;
-        let is_over = outcome != Outcome::Undecided;
-        if is_over {
+        // What was tried before the news may do by now.
+        let is_unsure = outcome == Outcome::Nothing && search.is_dated;
+        if is_unsure {
+            self.cluster.pending.note_unsure(turn.queue, turn.class, kind);
+        } else if outcome != Outcome::Undecided {
             self.cluster.pending.end_patience(turn.queue, turn.class, kind);
-        } else if is_new {
-            self.cluster.pending.note_cut_off(turn.queue, turn.class, kind, has_all);
+        } else {
             self.resting.insert((turn.queue, turn.class, kind));
+            if is_new {
+                self.cluster.pending.note_cut_off(turn.queue, turn.class, kind, has_all);
+            }
+            if steps_max < whole / 2 {
+                // Others left it little: it comes before them the next time.
+                self.cluster.pending.rounds.leave_of(kind, std::iter::once(turn.group));
+            }
         }
         let shortage = match outcome {
+            Outcome::Nothing if is_unsure => None,
             Outcome::Nothing => self.left_out(kind, turn, &search),
             Outcome::Disproved(shortage) => Some(self.or_protected(shortage, &search)),
             Outcome::Found | Outcome::Undecided => None,
@@ -134,6 +182,7 @@ impl Cycle<'_> {
                 self.commit_evictions(kind, turn, &search.before);
                 return true;
             }
+            Outcome::Nothing if is_unsure => self.cluster.state.steps.spent = true,
             Outcome::Nothing | Outcome::Disproved(_) => self.is_fruitless(kind, turn, &search),
             Outcome::Undecided => {
                 self.put_off(kind, turn, search);
@@ -244,7 +293,10 @@ impl Cycle<'_> {
         self.say(turn.group, Why::Undecided { progress, before });
         let epoch = &self.cluster.pending.epoch;
         let at = SearchKey { group: turn.group, kind };
-        self.cluster.searches.keep(epoch, (turn.queue, at), Box::new(search), until);
+        let listing = Listing { queue: turn.queue, class: turn.class, key: turn.key };
+        let stopped = Stopped { listing, until, search: Box::new(search) };
+        let go_on = self.config.action_steps_max.is_some();
+        self.cluster.searches.keep(epoch, at, stopped, go_on);
     }
 
     /// Remembers when the first candidate is safe no more.

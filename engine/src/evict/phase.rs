@@ -85,6 +85,12 @@ impl Phase {
         true
     }
 
+    /// Forgets victims that are none any more.
+    pub(super) fn retain(&mut self, stands: impl Fn(&usize) -> bool) {
+        let (Self::OneNode(bisection) | Self::ManyNodes(bisection)) = self;
+        bisection.found.retain(stands);
+    }
+
     fn bisection(&self) -> &Bisection {
         match self {
             Self::OneNode(bisection) | Self::ManyNodes(bisection) => bisection,

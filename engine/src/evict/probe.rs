@@ -9,7 +9,7 @@ use crate::{
         min_set::MinSet,
     },
     evict::{
-        Capacity, LISTED_A_STEP, PASSED_A_STEP, Pool, VictimSearch, VictimSet,
+        Capacity, LISTED_A_STEP, PASSED_A_STEP, Pool, SearchState, VictimSearch, VictimSet,
         nodes_to_drain::Sets,
         sparing::{Spared, Sparing, Tried},
         steps_of_set,
@@ -72,6 +72,28 @@ impl TriedInVain {
     }
 }
 
+impl Probe {
+    /// Goes on over news: with the victims that still are, and with what nodes hold by now.
+    pub(super) fn renew(&mut self, state: &State, search: &SearchState) {
+        self.known.retain(|at| search.stands(*at));
+        let known: Few<PodId> =
+            self.known.iter().flat_map(|at| &search.order[*at].pods).copied().collect();
+        let mut held = search.base.clone().expect("a search goes on with what the nodes hold");
+        held.add(state, &search.demand, &search.nodes, &known);
+        self.known_pods = known.into_iter().collect();
+        (self.tally, self.held) = (held.clone(), held);
+        self.pool = Pool::default();
+        for (at, batch) in search.order.iter().enumerate().take(self.drawn) {
+            let is_known = batch.pods.iter().any(|pod| self.known_pods.contains(pod));
+            if !batch.pods.is_empty() && !is_known {
+                self.tally.add(state, &search.demand, &search.nodes, &batch.pods);
+                self.pool.add(state, at, batch);
+            }
+        }
+        self.sparing.take_if(|sparing| !sparing.renew(state, search));
+    }
+}
+
 impl VictimSearch<'_> {
     /// The first set of victims that lets the first so many pods in.
     ///
@@ -117,7 +139,7 @@ impl VictimSearch<'_> {
                 probe.sets.next(state, &probe.pool, &self.search.order, &probe.known)
             {
                 state.steps.victims += steps_of_set(probe.drawn, PASSED_A_STEP);
-                let set = self.within_budgets(state, &probe.known, set);
+                let set = self.within_budgets(state, &probe.known, self.standing(set));
                 let Some(victims) = self.victims_of(state, &probe, &set) else { continue };
                 match self.try_set(state, &victims) {
                     Tried::Refused => probe.tried.insert(set),
@@ -182,6 +204,14 @@ impl VictimSearch<'_> {
             state.steps.victims += steps_of_set(probe.pool.nodes, LISTED_A_STEP);
             self.many_nodes(state, &probe.pool, &probe.known)
         })
+    }
+
+    /// A set without those that are victims no more.
+    fn standing(&self, mut set: VictimSet) -> VictimSet {
+        if self.search.is_dated {
+            set.retain(|at| self.search.stands(*at));
+        }
+        set
     }
 
     /// A set without those that would break a budget beside what is in it before them, and beside those that are known.

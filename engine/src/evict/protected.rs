@@ -1,4 +1,4 @@
-//! Groups that are no victims since they are within their minimum run time.
+//! Groups that are no victims since they are within their minimum run time, or since budgets keep them.
 
 use crate::{
     base::{
@@ -7,9 +7,9 @@ use crate::{
     },
     evict::{
         candidates::gives_milli,
-        victims::{Rule, VictimFilter, Victims, passing},
+        victims::{VictimFilter, Victims, passing},
     },
-    state::{State, group_key::GroupKey},
+    state::State,
 };
 
 /// Groups that would be candidates but are safe for now.
@@ -65,6 +65,28 @@ impl Victims {
         all
     }
 
+    /// Counts the groups that would be candidates if budgets let them lose anything.
+    pub(crate) fn count_guarded(
+        state: &mut State,
+        filter: &VictimFilter<'_>,
+        queue: impl Fn(QueueId) -> bool,
+    ) -> usize {
+        if !state.has_budgets() {
+            return 0;
+        }
+        let floor = filter.floor();
+        let queues = filter.basis.pending.running.iter().filter(|(id, _)| queue(*id));
+        let groups = queues.flat_map(|(_, groups)| groups.since(&floor)).map(|key| key.group);
+        let mut compared = 0;
+        let guarded = groups.filter(|group| {
+            compared += passing(state, *group);
+            filter.suits(state, *group) && !filter.basis.pending.may_lose(state, *group)
+        });
+        let guarded = guarded.count();
+        state.steps.compared += compared;
+        guarded
+    }
+
     /// Visits the candidates that are safe for now, each with the time when it is safe no more.
     ///
     /// # Cost
@@ -75,10 +97,7 @@ impl Victims {
         queue: impl Fn(QueueId) -> bool,
         mut visit: impl FnMut(&State, GroupId, Timestamp),
     ) {
-        let floor = match filter.rule {
-            Rule::Below(priority) => GroupKey::last_of(priority),
-            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
-        };
+        let floor = filter.floor();
         let mut compared = 0;
         for (id, groups) in filter.basis.pending.running.iter() {
             if !queue(id) || !filter.protects(state, id) {

@@ -1,7 +1,8 @@
 //! Knowledge of searches for victims from one cycle to the next.
 //!
 //! While nothing changes that a search reads ([`SearchEpoch`]), one that ran out of steps goes on where it stopped, and one
-//! that found nothing is not asked again.
+//! that found nothing is not asked again. Where actions are bounded one that ran out of steps goes on over changes too, with what
+//! stands of it ([`take_up`](super::take_up)).
 
 use std::{
     cmp::Reverse,
@@ -15,7 +16,7 @@ use crate::{
     },
     decided::proof::EvictionKind,
     evict::SearchState,
-    pending::search_epoch::SearchEpoch,
+    pending::{Listing, Pending, search_epoch::SearchEpoch},
     place::Others,
 };
 
@@ -26,7 +27,7 @@ const UNFINISHED_MAX: usize = 64;
 /// Searches for victims, as they were when their cycles ended.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ResumableSearches {
-    /// Those that go on; all of this epoch once a cycle evicts.
+    /// Those that go on; once a cycle evicts all of them are of this epoch, or go on over news for groups that wait as they did.
     unfinished: BTreeMap<SearchKey, Unfinished>,
     /// Those that came to their ends and found nothing; all of this epoch once a cycle evicts.
     fruitless: BTreeMap<SearchKey, Fruitless>,
@@ -54,11 +55,19 @@ struct Packings {
 /// A search for victims, as it was when its cycle ended.
 #[derive(Clone, Debug)]
 struct Unfinished {
-    queue: QueueId,
-    epoch: u64,
+    /// None where nominations had been taken back and were not made again: what it was made on does not last.
+    epoch: Option<u64>,
+    stopped: Stopped,
+}
+
+/// A search for victims that stops.
+#[derive(Clone, Debug)]
+pub(crate) struct Stopped {
+    /// The place of its group in the lists.
+    pub(crate) listing: Listing,
     /// Time when somebody is safe no more who was.
-    until: Option<Timestamp>,
-    search: Box<SearchState>,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) search: Box<SearchState>,
 }
 
 /// A search for victims that found nothing.
@@ -76,6 +85,8 @@ pub(crate) enum Recall {
     Unknown,
     /// It goes on from here.
     Unfinished(Box<SearchState>),
+    /// It came so far before something changed.
+    Dated(Box<SearchState>),
     /// It would find nothing again, until then.
     Fruitless(Option<Timestamp>),
 }
@@ -115,10 +126,13 @@ impl ResumableSearches {
         }
     }
 
-    /// Forgets what does not hold any more.
-    pub(crate) fn settle(&mut self, epoch: &SearchEpoch) {
-        let epoch = epoch.number();
-        self.unfinished.retain(|_, kept| kept.epoch == epoch);
+    /// Forgets what does not hold any more; searches of groups that wait as they did are kept over news where they `go_on`.
+    pub(crate) fn settle(&mut self, pending: &Pending, go_on: bool) {
+        let epoch = pending.epoch.number();
+        self.unfinished.retain(|at, kept| {
+            let waits = || pending.listing(at.group) == Some(kept.stopped.listing);
+            if go_on { waits() } else { kept.epoch == Some(epoch) }
+        });
         self.fruitless.retain(|_, kept| kept.epoch == epoch);
         self.packings.retain(|_, kept| kept.epoch == epoch);
     }
@@ -130,20 +144,39 @@ impl ResumableSearches {
 
     /// The queue that gives a search for victims up for one of another queue.
     fn giver(&self, queue: QueueId) -> Option<QueueId> {
-        giver(self.unfinished.values().map(|kept| kept.queue), queue)
+        giver(self.unfinished.values().map(|kept| kept.stopped.listing.queue), queue)
     }
 
-    /// Gives away what is known of the search for a group.
-    pub(crate) fn recall(&mut self, epoch: &SearchEpoch, at: SearchKey, now: Timestamp) -> Recall {
+    /// Tells whether a search for victims for a group goes on that is of another kind.
+    pub(crate) fn goes_on_otherwise(&self, SearchKey { group, kind }: SearchKey) -> bool {
+        let mut others = EvictionKind::ALL.into_iter().filter(|other| *other != kind);
+        others.any(|kind| self.unfinished.contains_key(&SearchKey { group, kind }))
+    }
+
+    /// Gives away what is known of the search for a group: also what holds no more, where searches `go_on` over news.
+    pub(crate) fn recall(
+        &mut self,
+        epoch: &SearchEpoch,
+        at: SearchKey,
+        now: Timestamp,
+        go_on: bool,
+    ) -> Recall {
         if let Some(Fruitless { epoch: of, until }) = self.fruitless.get(&at).copied() {
             if holds(epoch, (of, until), now) {
                 return Recall::Fruitless(until);
             }
             self.fruitless.remove(&at);
         }
-        let kept = self.unfinished.remove(&at);
-        let kept = kept.filter(|kept| holds(epoch, (kept.epoch, kept.until), now));
-        kept.map_or(Recall::Unknown, |kept| Recall::Unfinished(kept.search))
+        let Some(Unfinished { epoch: of, stopped }) = self.unfinished.remove(&at) else {
+            return Recall::Unknown;
+        };
+        if of.is_some_and(|of| holds(epoch, (of, stopped.until), now)) {
+            Recall::Unfinished(stopped.search)
+        } else if go_on {
+            Recall::Dated(stopped.search)
+        } else {
+            Recall::Unknown
+        }
     }
 
     /// Gives away where the searches for another way to place a group stopped; none where they begin anew.
@@ -182,18 +215,19 @@ impl ResumableSearches {
         self.packings.insert(group, Packings { queue, epoch, owed, searches });
     }
 
-    /// Keeps where a search of a queue stopped, unless what it was made on does not last, or too many of its queue are kept.
+    /// Keeps where a search stopped, unless too many of its queue are kept, or what it was made on does not last and it does not
+    /// `go_on` over news.
     pub(crate) fn keep(
         &mut self,
         epoch: &SearchEpoch,
-        (queue, at): (QueueId, SearchKey),
-        search: Box<SearchState>,
-        until: Option<Timestamp>,
+        at: SearchKey,
+        stopped: Stopped,
+        go_on: bool,
     ) {
-        if !epoch.owed().is_empty() || !self.makes_room(queue) {
-            return;
+        let epoch = epoch.owed().is_empty().then_some(epoch.number());
+        if (go_on || epoch.is_some()) && self.makes_room(stopped.listing.queue) {
+            self.unfinished.insert(at, Unfinished { epoch, stopped });
         }
-        self.unfinished.insert(at, Unfinished { queue, epoch: epoch.number(), until, search });
     }
 
     /// Keeps that a search found nothing, unless what it was made on does not last.
@@ -215,8 +249,9 @@ impl ResumableSearches {
             return true;
         }
         let Some(giver) = self.giver(queue) else { return false };
-        let of_giver = self.unfinished.iter().filter(|(_, kept)| kept.queue == giver);
-        let least = of_giver.min_by_key(|(at, kept)| (kept.search.sets(), Reverse(**at)));
+        let is_of_giver = |kept: &Unfinished| kept.stopped.listing.queue == giver;
+        let of_giver = self.unfinished.iter().filter(|(_, kept)| is_of_giver(kept));
+        let least = of_giver.min_by_key(|(at, kept)| (kept.stopped.search.sets(), Reverse(**at)));
         let Some(least) = least.map(|(at, _)| *at) else { return false };
         self.unfinished.remove(&least);
         true

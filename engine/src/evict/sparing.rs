@@ -81,6 +81,24 @@ impl Sparing {
         Self { victims, needed, tally, by_group, out: None, failures_left: FAILED_MAX }
     }
 
+    /// Goes on over news: with those that still are victims, and with what nodes hold by now. Tells whether there are any.
+    pub(super) fn renew(&mut self, state: &State, search: &SearchState) -> bool {
+        let stands = |at: &usize| search.stands(*at);
+        self.victims.retain(stands);
+        self.needed.retain(stands);
+        self.out = self.out.filter(stands);
+        let set = self.set();
+        let mut tally = search.base.clone().expect("a search goes on with what the nodes hold");
+        let mut by_group = FewMap::<GroupId, VictimSet>::default();
+        for at in &set {
+            let batch = &search.order[*at];
+            tally.add(state, &search.demand, &search.nodes, &batch.pods);
+            by_group.or_default(batch.group).push(*at);
+        }
+        (self.tally, self.by_group) = (tally, by_group);
+        !set.is_empty()
+    }
+
     /// The victims that were not left out, in the order in which they were drawn.
     fn set(&self) -> VictimSet {
         self.victims.iter().chain(self.needed.iter().rev()).copied().collect()

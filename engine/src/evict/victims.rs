@@ -6,7 +6,9 @@
 //! # Source
 //! docs/behaviour.md 1.8, 1.11 (victims), 4.3, 4.6, 5, 6.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+mod renew;
+
+use std::collections::BTreeMap;
 
 use crate::{
     base::{
@@ -72,8 +74,16 @@ impl VictimFilter<'_> {
             && self.basis.pending.may_lose(state, group)
     }
 
+    /// The place in a queue from which on groups may be victims.
+    pub(super) fn floor(&self) -> GroupKey {
+        match self.rule {
+            Rule::Below(priority) => GroupKey::last_of(priority),
+            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
+        }
+    }
+
     /// Tells whether it may be one but for what happened before and for budgets.
-    fn suits(&self, state: &State, group: GroupId) -> bool {
+    pub(super) fn suits(&self, state: &State, group: GroupId) -> bool {
         let tree = &state.groups()[group].tree;
         // A gang that ends is left to it: nobody brings its finished pods back.
         group != self.group
@@ -148,10 +158,7 @@ impl Victims {
         filter: &VictimFilter<'_>,
         queue: impl Fn(QueueId) -> bool,
     ) -> Self {
-        let floor = match filter.rule {
-            Rule::Below(priority) => GroupKey::last_of(priority),
-            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
-        };
+        let floor = filter.floor();
         let leaves =
             filter.basis.pending.running.iter().filter(|(id, _)| queue(*id)).map(|(queue, _)| {
                 let nothing = Charge::default();
@@ -167,15 +174,7 @@ impl Victims {
             leaf.fresh = leaf.find(state, filter, None);
         }
         leaves.retain(|leaf| leaf.fresh.is_some());
-        let queues = leaves.iter().map(|leaf| leaf.queue);
-        let tournament = Tournament::new(state, queues, Ordering::Greater);
-        for leaf in leaves.iter_mut() {
-            leaf.candidate = leaf.candidate(state, filter);
-        }
-        let mut victims = Self { leaves, tournament, most: None };
-        let Self { leaves, tournament, .. } = &mut victims;
-        tournament.seat_all(state, |leaf| leaves[leaf].demand());
-        victims
+        Self::seated(state, filter, leaves, None)
     }
 
     /// Every group that may be evicted, the last of each queue first; what those take that are passed over is added to
@@ -258,31 +257,6 @@ impl Victims {
             }
         }
         None
-    }
-
-    /// Counts the groups that would be candidates if budgets let them lose anything.
-    pub(crate) fn count_guarded(
-        state: &mut State,
-        filter: &VictimFilter<'_>,
-        queue: impl Fn(QueueId) -> bool,
-    ) -> usize {
-        if !state.has_budgets() {
-            return 0;
-        }
-        let floor = match filter.rule {
-            Rule::Below(priority) => GroupKey::last_of(priority),
-            Rule::Anyone | Rule::SafeFrom(_) => GroupKey::FIRST,
-        };
-        let queues = filter.basis.pending.running.iter().filter(|(id, _)| queue(*id));
-        let groups = queues.flat_map(|(_, groups)| groups.since(&floor)).map(|key| key.group);
-        let mut compared = 0;
-        let guarded = groups.filter(|group| {
-            compared += passing(state, *group);
-            filter.suits(state, *group) && !filter.basis.pending.may_lose(state, *group)
-        });
-        let guarded = guarded.count();
-        state.steps.compared += compared;
-        guarded
     }
 
     /// Has a leaf stand where it now does.
@@ -379,7 +353,7 @@ fn asked<'p>(state: &State, pods: impl Iterator<Item = &'p PodId>) -> Charge {
 }
 
 /// All batches of a group in order, each with the group's fill after it.
-fn steps(state: &mut State, pending: &Pending, group: GroupId) -> Few<(Batch, u8)> {
+pub(super) fn steps(state: &mut State, pending: &Pending, group: GroupId) -> Few<(Batch, u8)> {
     if let [leaf] = &*state.groups()[group].tree.leaves
         && leaf.count.active <= leaf.min
     {

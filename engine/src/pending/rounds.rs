@@ -122,6 +122,11 @@ impl Rounds {
         self.evicting[kind as usize].left.extend(groups);
     }
 
+    /// Tells whether an action that evicts leaves groups to the next cycle.
+    pub(crate) fn leaves_some(&self, kind: EvictionKind) -> bool {
+        !self.evicting[kind as usize].left.is_empty()
+    }
+
     /// Those whom an action that evicts passed over in this round.
     pub(crate) fn passed_of(&self, kind: EvictionKind, pending: &Pending) -> Passed {
         standing(&self.evicting[kind as usize].passed, pending)

@@ -337,32 +337,6 @@ fn sets_that_are_tried_in_vain_count_by_their_size() {
     assert!(decided.steps.victims > 2 * VICTIMS + VICTIMS * VICTIMS / 16, "{:?}", decided.steps);
 }
 
-/// A search that is long, and begins anew all the time since something changes in each cycle, comes to its end; it takes no more
-/// than an action may at once, and on average no more in all cycles until then.
-#[test]
-fn a_long_search_takes_its_part_of_each_cycle() {
-    const PART: u64 = 2_000;
-    /// Steps of a set by which a search passes its bound, and who else has a turn.
-    const BESIDE: u64 = 500;
-    let mut world = closed(60);
-    let alone = plan_at(&mut world.clone(), 0).steps.total();
-    assert!(alone > 2 * PART, "{alone} steps");
-    world.config.action_steps_max = Some(PART);
-    let mut taken = 0;
-    for cycle in 0..300 {
-        news(&mut world, cycle);
-        let steps = plan_at(&mut world, cycle).steps;
-        taken += steps.total();
-        let cycles = cycle.unsigned_abs() + 1;
-        assert!(taken <= (PART + BESIDE) * cycles, "{taken} steps in {cycles} cycles");
-        if !steps.spent {
-            assert!(cycles > 2, "it was cut off");
-            return;
-        }
-    }
-    panic!("it comes to no end")
-}
-
 /// A full cluster, on each node of which a pod that nobody may evict keeps away those of the owner that wait.
 fn barred(nodes: u64, waiting: u64) -> World {
     let mut world = full(nodes);
@@ -382,24 +356,96 @@ fn barred(nodes: u64, waiting: u64) -> World {
     world
 }
 
-/// Of groups that are alike but for who keeps them away each has a turn where the one before had it in vain. Their searches take
-/// the part of one all the same, also of cycles in which all of them pass over theirs.
+/// The part of a cycle's steps that one search may take: one of so many.
+const SEARCHES_MIN: u64 = 64;
+
+/// Steps of a set, and of what a search took up, by which it passes its bound, and who else has a turn.
+const BESIDE: u64 = 2_000;
+
+/// However long searches are, and however many unlike groups have one: none takes more than an action may in any cycle, though
+/// something changes in each of them. Once nothing does they come to their ends.
+#[test]
+fn long_searches_take_their_part_of_each_cycle() {
+    const PART: u64 = 2_000;
+    for classes in [1, 8] {
+        let mut world = barred(120, 0);
+        for class in 0..classes {
+            let group = "queue: owner, gpus: 1, labels: { app: x }";
+            let group = format!("w{class}: {{ {group}, tolerations: [t{class}] }}");
+            add(&mut world, &format!("groups: {{ {group} }}"));
+        }
+        let alone = plan_at(&mut world.clone(), 0).steps.total();
+        assert!(alone > 2 * classes * (PART + BESIDE), "{alone} steps");
+        world.config.action_steps_max = Some(PART);
+        for cycle in 0..300 {
+            news(&mut world, cycle);
+            let steps = plan_at(&mut world, cycle).steps;
+            assert!(steps.spent && steps.total() <= PART + BESIDE, "{steps:?} in cycle {cycle}");
+        }
+        let enough = i64::try_from(4 * alone / PART).expect("few cycles");
+        let mut cycles = 300..300 + 100 + enough;
+        let is_over = cycles.any(|cycle| !plan_at(&mut world, cycle).steps.spent);
+        assert!(is_over, "they come to no end");
+    }
+}
+
+/// Of groups that are alike but for who keeps them away each has a turn where the one before had it in vain. One of them searches in
+/// a cycle all the same.
 #[test]
 fn long_searches_of_groups_alike_take_the_part_of_one() {
-    const PART: u64 = 2_000;
-    /// Steps of a set by which a search passes its bound, and who else has a turn.
-    const BESIDE: u64 = 1_000;
-    let alone = plan_at(&mut barred(100, 1), 0).steps.total();
-    assert!(alone > 2 * PART + BESIDE, "{alone} steps");
-    let mut world = barred(100, 8);
-    world.config.action_steps_max = Some(PART);
-    let mut taken = 0;
+    const PART: u64 = 100;
+    let mut world = barred(100, 60);
+    world.config.actions = Actions { reclaim: true, ..Actions::NONE };
+    world.config.action_steps_max = Some(100 * PART);
+    world.config.steps_max = SEARCHES_MIN * PART;
     for cycle in 0..30 {
         news(&mut world, cycle);
-        taken += plan_at(&mut world, cycle).steps.total();
-        let cycles = cycle.unsigned_abs() + 1;
-        assert!(taken <= (PART + BESIDE) * cycles, "{taken} steps in {cycles} cycles");
+        let steps = plan_at(&mut world, cycle).steps;
+        assert!(steps.spent && steps.total() <= PART + BESIDE, "{steps:?} in cycle {cycle}");
     }
+}
+
+/// A search that is cut off and finds nothing passes over turns before it begins anew, as long as news come.
+#[test]
+fn a_search_that_proves_nothing_rests() {
+    const PART: u64 = 200;
+    let mut world = barred(30, 1);
+    let alone = plan_at(&mut world.clone(), 0).steps.total();
+    assert!(alone > 2 * PART, "{alone} steps");
+    world.config.action_steps_max = Some(2_000);
+    world.config.steps_max = SEARCHES_MIN * PART;
+    let mut rested = 0;
+    for cycle in 0..150 {
+        news(&mut world, cycle);
+        let steps = plan_at(&mut world, cycle).steps;
+        assert!(steps.spent, "it is asked again");
+        rested += u32::from(steps.scenarios == 0);
+    }
+    assert!((5..120).contains(&rested), "{rested} cycles without a set");
+}
+
+/// A search that needs many cycles finds whom to evict, though something changes in each of them.
+#[test]
+fn a_long_search_finds_its_victims_over_news() {
+    const PART: u64 = 20;
+    let mut world = barred(60, 1);
+    // The victims that come last make room.
+    gone(&mut world, &["o0"]);
+    let alone = plan_at(&mut world.clone(), 0);
+    let evicts =
+        |plan: &Plan| plan.changes.iter().any(|change| matches!(change, Change::Evict { .. }));
+    assert!(evicts(&alone) && alone.steps.total() > 10 * PART, "{:?}", alone.steps);
+    world.config.action_steps_max = Some(2_000);
+    world.config.steps_max = SEARCHES_MIN * PART;
+    let enough = i64::try_from(alone.steps.total()).expect("few cycles");
+    let found = (0..enough).find(|cycle| {
+        news(&mut world, *cycle);
+        let decided = plan_at(&mut world, *cycle);
+        assert!(decided.steps.total() <= PART + 200, "{:?} in cycle {cycle}", decided.steps);
+        evicts(&decided)
+    });
+    assert!(found.is_some_and(|cycle| cycle > 3), "{found:?} of {enough} cycles");
+    assert_eq!(world.cluster.check(), Vec::<String>::new());
 }
 
 /// Groups that may not be victims are looked at by each search anew, and that counts as well.
