@@ -323,9 +323,10 @@ fn head(
 fn after(
     front: Option<&DepthWindow>,
     pending: &Pending,
-    (queue, class): Pair,
+    pair: Pair,
     key: GroupKey,
 ) -> Option<GroupKey> {
+    let (queue, class) = pair;
     match front {
         Some(front) => front.after(queue, class, key),
         None => pending.after(queue, class, key),

@@ -12,7 +12,7 @@ const SEARCHES_MIN: u64 = 64;
 
 /// Nodes of `gpus` GPUs, on each of which pods of the borrower run, one a group, as `fill` sizes them for what is free; 0
 /// ends it. All GPUs are due to the owner.
-fn cluster(nodes: u64, gpus: u64, mut fill: impl FnMut(u64) -> u64) -> World {
+pub(super) fn cluster(nodes: u64, gpus: u64, mut fill: impl FnMut(u64) -> u64) -> World {
     let mut text =
         format!("queues: {{ borrower: {{}}, owner: {{ quota: {} }} }}\nnodes:\n", nodes * gpus);
     let mut groups = String::new();
@@ -39,22 +39,22 @@ fn cluster(nodes: u64, gpus: u64, mut fill: impl FnMut(u64) -> u64) -> World {
 }
 
 /// Adds a gang of the owner that waits.
-fn gang(world: &mut World, pods: u64, gpus: u64) {
+pub(super) fn gang(world: &mut World, pods: u64, gpus: u64) {
     add(world, &format!("groups: {{ gang: {{ queue: owner, pods: {pods}, gpus: {gpus} }} }}"));
 }
 
 /// Adds a group of one pod, or changes it.
-fn one(world: &mut World, name: &str, what: &str) {
+pub(super) fn one(world: &mut World, name: &str, what: &str) {
     add(world, &format!("groups: {{ {name}: {{ {what} }} }}"));
 }
 
 /// Adds a node without labels, or changes it.
-fn idle_node(world: &mut World, name: &str, gpus: u64) {
+pub(super) fn idle_node(world: &mut World, name: &str, gpus: u64) {
     add(world, &format!("nodes: {{ {name}: {{ gpus: {gpus} }} }}"));
 }
 
 /// Bounds the steps of one search.
-fn bounded(world: &mut World, steps: u64) {
+pub(super) fn bounded(world: &mut World, steps: u64) {
     world.config.steps_max = steps * SEARCHES_MIN;
 }
 
@@ -196,85 +196,6 @@ fn a_change_has_a_search_begin_anew() {
         assert!(sum <= steps + 8, "{sum} steps after {cycle} cycles, {steps} alone");
         let evicted = same.iter().filter(|change| matches!(change, Change::Evict { .. })).count();
         assert_eq!(evicted, 12);
-    }
-}
-
-/// Where actions are bounded searches go on over any news, of their victims as well: whoever is gone, or may not be evicted any
-/// more, is not, and the others are.
-#[test]
-fn searches_go_on_over_news_of_their_victims() {
-    let mut evicted = 0;
-    for number in 0..100 {
-        let mut seed = Seed::new(number);
-        let (nodes, gpus) = (2 + seed.below(4), 2 + seed.below(3));
-        let mut world = cluster(nodes, gpus, |_| 1);
-        gang(&mut world, 1 + seed.below(nodes), 1 + seed.below(gpus));
-        bounded(&mut world, 1 + seed.below(10));
-        world.config.action_steps_max = Some(2_000);
-        let mut left: Vec<u64> = (0..nodes * gpus).collect();
-        for cycle in 0..60 {
-            let decided = plan_at(&mut world, cycle);
-            assert_eq!(world.cluster.check(), Vec::<String>::new(), "seed {number}");
-            let is_eviction = |change: &Change| matches!(change, Change::Evict { .. });
-            if decided.changes.iter().any(is_eviction) {
-                evicted += 1;
-                break;
-            }
-            let at = usize::try_from(seed.below(left.len() as u64)).expect("a few");
-            let (one_of, node) = (left[at], left[at] / gpus);
-            match seed.below(4) {
-                0 if left.len() > 1 => {
-                    left.remove(at);
-                    gone(&mut world, &[&format!("b{one_of}")]);
-                }
-                1 => {
-                    let safe = format!("gpus: 1, preemptible: false, on: node{node:02}");
-                    one(&mut world, &format!("b{one_of}"), &format!("queue: borrower, {safe}"));
-                }
-                2 => {
-                    let new = format!("queue: borrower, gpus: 0, on: node{node:02}");
-                    one(&mut world, &format!("new{cycle}"), &new);
-                }
-                _ => idle_node(&mut world, "node50", cycle.unsigned_abs() % 2),
-            }
-        }
-    }
-    assert!(evicted > 10, "{evicted} searches ended with a find");
-}
-
-/// A group that grew since a search drew it loses what it can spare, or all: not what was all of it then, which would leave less
-/// than its minimum.
-#[test]
-fn who_grew_meanwhile_is_left_no_part() {
-    for grows in 1..12 {
-        let mut world = world(
-            "queues: { borrower: {}, owner: { quota: 4 } }\n\
-             nodes: { node00: { gpus: 2 }, node01: { gpus: 2 }, node02: { gpus: 1 } }\n\
-             groups:\n  \
-             b0..1: { queue: borrower, gpus: 1, on: node01 }\n  \
-             v: { queue: borrower, pods: 2, min: 2, gpus: 1, on: node00*2 }\n",
-        );
-        gang(&mut world, 2, 2);
-        bounded(&mut world, 2);
-        world.config.action_steps_max = Some(2_000);
-        let evicted = (0..200).find_map(|cycle| {
-            if cycle == grows {
-                let grown = "queue: borrower, pods: 3, min: 2, gpus: 1, on: node00*2 node02";
-                one(&mut world, "v", grown);
-            }
-            let decided = plan_at(&mut world, cycle);
-            let evicted = |change: &Change| match change {
-                Change::Evict { pod, .. } => Some(*pod),
-                Change::Place { .. } | Change::Nominate { .. } => None,
-            };
-            let evicted: Vec<PodId> = decided.changes.iter().filter_map(evicted).collect();
-            (!evicted.is_empty()).then_some(evicted)
-        });
-        let evicted = evicted.expect("both nodes are emptied for the gang");
-        let lost = ["v-0", "v-1"].iter().filter(|name| evicted.contains(&pod(&world, name)));
-        let lost = lost.count() + usize::from(evicted.len() > 4);
-        let pods = if world.names.find_pod("v-2").is_some() { 3 } else { 2 };
-        assert_eq!(lost, pods, "it grows in cycle {grows}");
     }
 }
 

@@ -86,7 +86,7 @@ fn two_passed_over() -> World {
     world
 }
 
-/// Who comes before groups of its class that were passed over is asked once all behind them were.
+/// Asks whoever comes before groups of its class that were passed over once all behind these were asked.
 #[test]
 fn who_comes_before_those_who_were_passed_over_has_a_turn() {
     let mut world = two_passed_over();
@@ -94,7 +94,7 @@ fn who_comes_before_those_who_were_passed_over_has_a_turn() {
     assert!(turns_until(&mut world, "early").is_some());
 }
 
-/// Who was passed over is asked again where room came since, though none of those behind it finds any.
+/// Asks again whoever was passed over where room came since, though none of those behind it finds any.
 #[test]
 fn who_was_passed_over_has_another_turn_where_room_came() {
     let mut world = two_passed_over();

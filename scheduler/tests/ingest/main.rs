@@ -355,7 +355,7 @@ fn groups_that_name_levels_anywhere_are_read_again_with_new_aliases() {
     }
 }
 
-/// What a pod holds of zones is written with their names, and the pod may be heard of before the zones of its node.
+/// Names of zones say what a pod holds of them, and the pod may be heard of before the zones of its node.
 #[test]
 fn pods_are_read_again_where_zones_of_their_node_have_other_names() {
     let zones = |node: &str, zone: &str| {
