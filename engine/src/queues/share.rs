@@ -69,11 +69,12 @@ fn divide_into(
     shares: &mut Vec<i64>,
 ) -> i64 {
     let granted = |participant: &Participant| {
-        participant.quota.amount().unwrap_or(amount).min(participant.requestable())
+        participant.quota.amount().unwrap_or(amount.max(0)).min(participant.requestable())
     };
     shares.clear();
     shares.extend(participants.iter().map(granted));
-    let left = amount - shares.iter().sum::<i64>();
+    let granted = shares.iter().fold(0, |sum: i64, share| sum.saturating_add(*share));
+    let left = amount.saturating_sub(granted);
     divide_over_quota(left, unit, usage_factor_milli, participants, shares)
 }
 
@@ -251,7 +252,7 @@ const UNITS: PerLane<i64> = PerLane([1, 1, GPU_MILLI]);
 
 /// Sums what there is to divide: what nodes that take pods offer, less what pods of others hold.
 pub(crate) fn total(state: &State) -> Charge {
-    let mut total = state.nodes().total - state.nodes().foreign;
+    let mut total = state.nodes().total;
     if state.nodes().index.policy.restrict {
         total[QueueLane::Gpu] -= state.nodes().unlabelled_gpu;
     }
@@ -418,5 +419,16 @@ mod tests {
         let one = Limit::of(GPU_MILLI);
         let full = Participant { quota: one, limit: one, ..participant(9, 2, 0) };
         check(10, &[rested, busy, full], &[5, 4, 1]);
+    }
+
+    /// A quota without a bound is of all that there is, which is nothing where there is less; those of many siblings may come
+    /// to more than a number holds.
+    #[test]
+    fn quotas_without_a_bound_are_of_what_there_is() {
+        for (amount, requested, share, left) in [(-5, 3, 0, -5), (i64::MAX, i64::MAX, i64::MAX, 0)]
+        {
+            let queue = Participant { quota: Limit::UNLIMITED, requested, ..participant(0, 1, 0) };
+            assert_eq!(divide(amount, 1, 0, &[queue; 3]), (vec![share; 3], left));
+        }
     }
 }

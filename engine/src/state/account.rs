@@ -99,9 +99,9 @@ impl State {
         let Owner::Group(group) = facts.owner else {
             if facts.owner == Owner::Foreign
                 && let Some(place) = &state.place
-                && nodes.is_offered(place.node)
             {
-                sign.charge(&mut nodes.foreign, charge);
+                let charge = claims.foreign_charge(facts, shape, charge);
+                nodes.change_supply(place.node, |supply| supply.hold(charge, sign));
             }
             return None;
         };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::{
     base::{
         ids::{GroupId, NodeId, PodId, Symbol, TopologyId},
-        resources::{Charge, Lane, LaneKind, QueueLane},
+        resources::{Charge, Lane, LaneKind},
     },
     state::{
         State,
@@ -239,6 +239,7 @@ impl State {
     /// Adds what every live node offers to amounts that hold nothing yet.
     pub(crate) fn offer_anew(&mut self) {
         (self.nodes.total, self.nodes.unlabelled_gpu) = (Charge::default(), 0);
+        self.nodes.supply.clear();
         self.nodes.memory_sizes.clear();
         let nodes = self.nodes.told();
         for (id, node) in &nodes {
@@ -315,25 +316,15 @@ fn decides_alike(old: &Group, new: &Group) -> bool {
 impl Nodes {
     /// Adds (`sign` 1) or takes back (-1) what a node offers.
     pub(crate) fn offer(&mut self, id: NodeId, node: &Node, lanes: &[LaneKind], sign: i64) {
-        let mut offer = Charge::default();
         for (lane, amount) in node.allocatable.iter() {
             self.idle.add(id, lane, sign * amount);
-            match lane {
-                Lane::CPU => offer[QueueLane::Cpu] += amount,
-                Lane::MEMORY => offer[QueueLane::Memory] += amount,
-                Lane::GPU => offer[QueueLane::Gpu] += amount,
-                lane => offer[QueueLane::Gpu] += amount * shape::mig_milli(lanes, lane),
-            }
         }
-        let gpus = self.slice_gpus(id);
-        self.idle.add(id, Lane::GPU, sign * gpus);
-        offer[QueueLane::Gpu] += gpus;
+        self.idle.add(id, Lane::GPU, sign * self.slice_gpus(id));
+        let mut offered = Charge::default();
         if node.blocked.is_none() {
-            self.total += offer.scaled(sign);
-            if !node.worker.gpu {
-                self.unlabelled_gpu += sign * offer[QueueLane::Gpu];
-            }
+            offered = self.offer_of(id, node, lanes).scaled(sign);
         }
+        self.change_supply(id, |supply| supply.offer(offered, sign > 0 && !node.worker.gpu));
         if node.gpus.memory_known {
             let count = self.memory_sizes.entry(node.gpus.memory_mib).or_default();
             *count = count

@@ -4,10 +4,14 @@ use crate::{
     base::{
         ids::{Column, GroupId, Id, QueueId},
         lane_table::LaneTable,
-        resources::Charge,
     },
     state::{
-        State, booking::Sign, host_ports::HostPorts, rows::QueueRow, slices::SliceRow, tree::Tree,
+        State,
+        booking::Sign,
+        host_ports::HostPorts,
+        rows::{Nodes, QueueRow},
+        slices::SliceRow,
+        tree::Tree,
         zones::ZoneTable,
     },
 };
@@ -28,7 +32,10 @@ impl State {
         compare("idle amounts of nodes", self.nodes.idle == anew.nodes.idle);
         compare("releasing amounts of nodes", self.nodes.releasing == anew.nodes.releasing);
         compare("pods on nodes", equal(&self.nodes.pods, &anew.nodes.pods));
-        compare("amounts of others", self.nodes.foreign == anew.nodes.foreign);
+        compare("amounts to divide, by node", equal(&self.nodes.supply, &anew.nodes.supply));
+        let divided = |nodes: &Nodes| (nodes.total, nodes.unlabelled_gpu);
+        compare("amounts to divide", divided(&self.nodes) == divided(&anew.nodes));
+        compare("sums of what there is to divide", self.nodes.is_supply_summed());
         compare("index keys", self.nodes.index == anew.nodes.index);
         compare("users of label keys", self.label_keys_hold());
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
@@ -79,7 +86,6 @@ impl State {
         anew.nodes.releasing = LaneTable::default();
         anew.nodes.pods = Column::default();
         anew.nodes.devices = Column::default();
-        anew.nodes.foreign = Charge::default();
         anew.nodes.unassigned = 0;
         anew.pod_counts.clear_counts();
         anew.placed.clear();

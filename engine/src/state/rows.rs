@@ -21,6 +21,7 @@ use crate::{
         index::Index,
         shape::{NodeClasses, ShapeRow},
         slices::SliceRow,
+        supply::Supply,
         tree::Tree,
         zones::ZoneTable,
     },
@@ -66,12 +67,12 @@ pub(crate) struct Nodes {
     pub(crate) pods: Column<NodeId, Vec<PodId>>,
     /// Host ports that pods with a place use. Derived.
     pub(crate) ports: HostPorts,
-    /// Amounts that nodes which take pods offer to queues in all.
+    /// Per node: its part of what there is to divide. Derived.
+    pub(crate) supply: Column<NodeId, Supply>,
+    /// Amounts that nodes which take pods offer to queues in all, less what pods of others hold of each. Derived.
     pub(crate) total: Charge,
-    /// The part of it that is GPUs on nodes without the gpu-worker label.
+    /// The part of it that is GPUs on nodes without the gpu-worker label. Derived.
     pub(crate) unlabelled_gpu: i64,
-    /// Amounts of it that pods of others hold; what they hold of nodes that are no part of it is none. Derived.
-    pub(crate) foreign: Charge,
     /// Lanes of MIG instances that stand for GPUs.
     pub(crate) mig_lanes: Vec<Lane>,
     /// Numbers of nodes with GPUs of each known memory size, in MiB.
@@ -92,15 +93,6 @@ impl Nodes {
     /// The GPUs of a node, those of an unknown one where it is not there.
     pub(crate) fn gpus(&self, node: NodeId) -> Gpus {
         self.facts.get(node).and_then(Option::as_ref).map(|facts| facts.gpus).unwrap_or_default()
-    }
-
-    /// Tells whether a node is part of what there is to divide: it is there, and takes pods.
-    ///
-    /// # Source
-    /// docs/behaviour.md 3.1. Nodes of other node pools are not there.
-    pub(crate) fn is_offered(&self, node: NodeId) -> bool {
-        let facts = self.facts.get(node).and_then(Option::as_ref);
-        facts.is_some_and(|facts| facts.blocked.is_none())
     }
 
     /// Sums what is free on a node now and what will be, less what is kept for nominated pods.

@@ -159,11 +159,16 @@ impl ShapeRow {
 
     /// GPUs that all its claims ask for, those that stand in for extended resources included, in milli-devices.
     pub(crate) fn claims_milli(&self) -> i64 {
+        self.asks_milli() + self.backed_milli
+    }
+
+    /// GPUs that the claims which it names ask for, in milli-devices.
+    pub(crate) fn asks_milli(&self) -> i64 {
         let milli = |ask: &Ask| match ask {
             Ask::Own(own) => charged_milli(&own.requests),
             Ask::Named(_, milli) => *milli,
         };
-        self.asks.iter().map(milli).sum::<i64>() + self.backed_milli
+        self.asks.iter().map(milli).sum()
     }
 
     /// Tells whether it has a claim that is not of its own.
