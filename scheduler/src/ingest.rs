@@ -202,24 +202,23 @@ impl Ingest {
         self.groups.pause(&mut self.context, group, is_paused);
     }
 
-    /// Notes that a plan gives a pod a place, or that it did not get it: its group stays on its account meanwhile.
-    pub fn place(&mut self, pod: u32, is_placed: bool) {
-        if let Some(group) = self.context.names.pods[pod].group.filter(|_| is_placed) {
+    /// Notes that a plan gives a pod a place with the GPUs that it asks for: these are what it has, and its group stays on its
+    /// account, until it is known that it did not get it.
+    pub fn placed(&mut self, pod: u32, gpus: &GpuRequest) {
+        if let Some(group) = self.context.names.pods[pod].group {
             self.groups.placed(group);
         }
-        if let Some(group) = self.context.names.place(pod, is_placed) {
-            self.groups.left(&mut self.context, group);
-        }
+        self.place(pod, Some(gpus));
     }
 
-    /// Fixes what a pod asks for of shared GPUs, which a plan gave it.
-    pub fn keep_asked(&mut self, pod: u32, asked: Option<&GpuRequest>) {
-        let is_share = |asked: &&GpuRequest| {
-            matches!(asked, GpuRequest::Fraction { .. } | GpuRequest::Memory { .. })
-        };
-        if let Some(asked) = asked.filter(is_share) {
-            let asked = Some(Box::new(asked.clone()));
-            self.context.names.pods[pod].edit(|extras| extras.share_asked = asked);
+    /// Notes that a pod did not get the place that a plan gave it.
+    pub fn not_placed(&mut self, pod: u32) {
+        self.place(pod, None);
+    }
+
+    fn place(&mut self, pod: u32, gpus: Option<&GpuRequest>) {
+        if let Some(group) = self.context.names.place(pod, gpus) {
+            self.groups.left(&mut self.context, group);
         }
     }
 

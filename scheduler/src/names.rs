@@ -218,9 +218,9 @@ pub struct PodExtras {
     pub said: Option<Wording>,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
-    /// The share of GPUs that it asked for when a plan gave it a place, while its bind is under way: what its user writes
-    /// meanwhile comes too late.
-    pub share_asked: Option<Box<kai_engine::GpuRequest>>,
+    /// The GPUs that it asked for when a plan gave it a place, while its bind is under way: what its user writes meanwhile
+    /// comes too late. None where it asked for none.
+    pub gpus_given: Option<Box<kai_engine::GpuRequest>>,
 }
 
 impl PodExtras {
@@ -234,7 +234,7 @@ impl PodExtras {
             unschedulable: None,
             said: None,
             nominated: None,
-            share_asked: None,
+            gpus_given: None,
         }
     }
 }

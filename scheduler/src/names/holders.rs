@@ -1,15 +1,16 @@
 //! Lists the pods of each group, and counts those that hold places.
 
-use super::Names;
+use kai_engine::GpuRequest;
+
+use super::{Names, PodRow};
 
 impl Names {
-    /// Notes that a plan gives a pod a place, or that it did not get it. Gives its group where it was the last that held one.
-    pub fn place(&mut self, pod: u32, is_placed: bool) -> Option<u32> {
+    /// Notes that a plan gives a pod a place with the GPUs that it asks for, or that it did not get it. Gives its group where
+    /// it was the last that held one.
+    pub fn place(&mut self, pod: u32, gpus: Option<&GpuRequest>) -> Option<u32> {
         let old = self.held_for(pod);
-        self.pods[pod].is_placed = is_placed;
-        if !is_placed && self.pods[pod].share_asked.is_some() {
-            self.pods[pod].edit(|extras| extras.share_asked = None);
-        }
+        self.pods[pod].is_placed = gpus.is_some();
+        self.pods[pod].keep_given(gpus.filter(|gpus| **gpus != GpuRequest::None));
         self.hold(old, self.held_for(pod))
     }
 
@@ -50,6 +51,16 @@ impl Names {
         assert_eq!(pods.swap_remove(seat as usize), pod, "a pod is listed where its row says");
         if let Some(moved) = pods.get(seat as usize) {
             self.pods[*moved].seat = seat;
+        }
+    }
+}
+
+impl PodRow {
+    /// Keeps the GPUs that a plan gives it, or none.
+    pub fn keep_given(&mut self, gpus: Option<&GpuRequest>) {
+        if self.gpus_given.as_deref() != gpus {
+            let given = gpus.cloned().map(Box::new);
+            self.edit(|extras| extras.gpus_given = given);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Hands over what a plan decided: first what it changes, so that no bind waits while it is worked out what is to be said of
 //! groups.
 
-use kai_engine::{Change, Plan, Timestamp};
+use kai_engine::{Change, GpuRequest, Plan, Timestamp};
 use tokio::sync::mpsc;
 
 use super::Run;
@@ -34,8 +34,8 @@ impl Run {
         let steady = self.steady();
         for change in &plan.changes {
             if let Change::Place { pod, .. } = change {
-                self.ingest.place(pod.number(), true);
-                self.ingest.keep_asked(pod.number(), self.cluster.gpu_request(*pod));
+                let gpus = self.cluster.gpu_request(*pod);
+                self.ingest.placed(pod.number(), gpus.unwrap_or(&GpuRequest::None));
             }
         }
         let mut tasks = self.dispatch.tasks(&plan.changes, now, &mut self.ingest.context.names);

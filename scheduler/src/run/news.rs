@@ -38,7 +38,7 @@ impl Run {
                 continue;
             }
             self.ingest.context.deltas.push(Delta::BindFailed(PodId::new(bind.pod)));
-            self.ingest.place(bind.pod, false);
+            self.ingest.not_placed(bind.pod);
             let names = &self.ingest.context.names;
             tasks.extend(not_bound(bind.pod, &bind.node, &reason, names, &self.dispatch));
             if let (false, Some(group)) = (is_of_node, names.pods[bind.pod].group) {

@@ -39,7 +39,7 @@ impl Run {
                 }
                 self.sharing.not_bound(pod);
                 self.ingest.context.deltas.push(Delta::BindFailed(PodId::new(pod)));
-                self.ingest.place(pod, false);
+                self.ingest.not_placed(pod);
                 let names = &mut self.ingest.context.names;
                 let _ = tasks.send(not_bound(pod, &node, &reason, names, &self.dispatch));
                 if let Some(group) = names.pods[pod].group {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kai_engine::{Delta, PodId};
+use kai_engine::{Delta, GpuRequest, PodId};
 use serde_json::{Value, json};
 use tokio::time::advance;
 
@@ -309,7 +309,7 @@ async fn what_is_said_of_a_bind_is_what_became_of_it() {
 fn moved_while_bound() -> (World, u32) {
     let mut world = World::new();
     let pod = world.pod("a-0");
-    world.run.ingest.place(pod, true);
+    world.run.ingest.placed(pod, &GpuRequest::None);
     let mut moved = named("a");
     moved["spec"] = json!({"queue": "other"});
     world.apply(Kind::PodGroup, &moved);

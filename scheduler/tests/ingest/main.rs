@@ -460,10 +460,11 @@ fn apply(ingest: &mut Ingest, object: &Value) {
     }
     if let (Some(placed), Some(pod)) = (object["placed"].as_bool(), object["pod"].as_str()) {
         let pod = ingest.context.names.pods.find(pod).expect("a pod that was applied");
-        ingest.place(pod, placed);
         if placed {
-            let asked = told_last(ingest, pod).map(|facts| facts.shape.gpu);
-            ingest.keep_asked(pod, asked.as_ref());
+            let asked = told_last(ingest, pod).map(|facts| facts.shape.gpu).unwrap_or_default();
+            ingest.placed(pod, &asked);
+        } else {
+            ingest.not_placed(pod);
         }
         return;
     }

@@ -234,6 +234,16 @@ async fn user(plane: &ControlPlane, groups: &[&str]) -> Result<Client> {
     Ok(Client::try_from(config)?)
 }
 
+/// Says with which words a user may not make a change to a pod that waits.
+fn refused_while_waiting(change: &str) -> Option<&'static str> {
+    let names = |parts: &[&str]| parts.iter().any(|part| change.contains(part));
+    if names(&["runai-gpu-group", "bound-", "numa-placement", "shared-gpu-configmap", "received-"])
+    {
+        return Some("only the scheduler");
+    }
+    names(&["gpu-fraction", "gpu-memory", "mig-"]).then_some("delete the pod")
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     let Some(plane) = start("admission").await? else { return Ok(()) };
@@ -264,6 +274,7 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         annotation("kai.scheduler/bound-preemptibility", json!("non-preemptible")),
         annotation("kai.scheduler/numa-placement-predicted", json!("[]")),
         annotation("kai.scheduler/numa-placement-observed", json!("[]")),
+        annotation("nvidia.com/mig-1g.5gb", json!("7")),
     ] {
         let what = change.to_string();
         let found = patch(&somebody, "bound", &change).await?;
@@ -271,16 +282,14 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
         let params = PatchParams::default();
         let found = somebody.patch_status("bound", &params, &Patch::Merge(&change)).await;
         check(&what, &answer(found)?, Some("delete the pod"));
-        let is_given = ["runai-gpu-group", "bound-", "numa-placement", "shared-gpu-configmap"];
-        let is_given = is_given.iter().any(|part| what.contains(part));
         let found = patch(&somebody, "waiting", &change).await?;
-        check(&what, &found, is_given.then_some("only the scheduler"));
+        check(&what, &found, refused_while_waiting(&what));
         check(&what, &patch(&daemon, "daemons", &change).await?, None);
     }
     // Both kinds of share at once are nothing for anybody.
     let both = json!({"metadata": {"annotations": {"gpu-fraction": "0.5", "gpu-memory": "7"}}});
-    for (who, name) in [(&somebody, "waiting"), (&daemon, "daemons")] {
-        check("both", &patch(who, name, &both).await?, Some("exclude each other"));
+    for name in ["waiting", "daemons"] {
+        check("both", &patch(&daemon, name, &both).await?, Some("exclude each other"));
     }
     for change in [
         label("a", json!("c")),

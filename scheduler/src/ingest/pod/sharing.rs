@@ -1,6 +1,6 @@
 //! Describes what pods mean to shared GPUs: who holds a device, who uses it, and what a bound pod may not change any more.
 
-use kai_api::names::{annotation, label};
+use kai_api::names::{annotation, label, value};
 use kai_engine::{GpuRequest, Owner, Pod, PodState};
 
 use super::gpu::DEVICES_MAX;
@@ -47,9 +47,17 @@ pub(in crate::ingest) fn gpu_groups<'m>(
     of_groups.take(usize::from(DEVICES_MAX))
 }
 
+/// Tells whether the scheduler wrote on a pod, with its bind, that it was given no GPU for what annotations say: no label
+/// names one either.
+fn is_regular(wire: &pod::Wire<'_>, facts: &Pod) -> bool {
+    let received = wire.metadata.annotations.value(annotation::RECEIVED_RESOURCE_TYPE);
+    received == Some(value::RECEIVED_REGULAR)
+        && facts.state.place().is_some_and(|place| place.devices.is_empty())
+}
+
 /// Passes over what annotations say of GPUs where that does not count.
 pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts: &mut Pod) {
-    if is_believed(context, wire, facts.owner) {
+    if is_believed(context, wire, facts.owner) && !is_regular(wire, facts) {
         return;
     }
     facts.shape.gpu = match std::mem::take(&mut facts.shape.gpu) {
@@ -63,19 +71,17 @@ pub(in crate::ingest) fn believe(context: &Context, wire: &pod::Wire<'_>, facts:
 /// Fixes what a pod holds of GPUs when it is first seen with a node: its user may edit labels and annotations later,
 /// and what runs goes on to hold what it held. After a restart the API's word counts again.
 ///
-/// What it asked for of shared GPUs is fixed before, when a plan gives it its place.
+/// What it asked for is fixed before, when a plan gives it its place: also that it asked for none.
 pub(in crate::ingest) fn keep_bound(context: &mut Context, row: u32, facts: &mut Pod) {
     if facts.owner == Owner::Reservation {
         return;
     }
     let pod = &mut context.names.pods[row];
-    if let (None, Some(asked)) = (&pod.bound, pod.share_asked.as_deref()) {
-        facts.shape.gpu.clone_from(asked);
+    if pod.bound.is_none() && pod.is_placed {
+        facts.shape.gpu = pod.gpus_given.as_deref().cloned().unwrap_or_default();
     }
     let Some(place) = facts.state.place_mut() else { return };
-    if pod.share_asked.is_some() {
-        pod.edit(|extras| extras.share_asked = None);
-    }
+    pod.keep_given(None);
     let known = &mut pod.bound;
     match known {
         Some(Bound::Plain) => {
