@@ -36,6 +36,7 @@ pub(crate) mod supply;
 pub(crate) mod tallies;
 pub(crate) mod tree;
 pub(crate) mod trial;
+pub(crate) mod unplanned;
 pub(crate) mod zones;
 
 use std::collections::BTreeMap;
@@ -255,7 +256,8 @@ impl State {
     /// The facts of a pod as it was told last, but that it waits for a place.
     pub(crate) fn pod_waiting(&self, pod: PodId) -> Option<crate::Pod> {
         let facts = self.pod_told(pod)?;
-        Some(crate::Pod { state: crate::PodState::Pending, nominated: None, ..facts })
+        let state = crate::PodState::Pending;
+        Some(crate::Pod { state, nominated: None, unplanned: false, ..facts })
     }
 
     /// The facts of a pod as it was told last.
@@ -273,6 +275,7 @@ impl State {
             namespace: facts.namespace,
             labels: facts.labels.clone(),
             claims: facts.claims.clone(),
+            unplanned: facts.is_unplanned,
         })
     }
 
@@ -311,11 +314,9 @@ impl State {
 
     /// Sums what a pod's queue is charged where the pod is, or is nominated to; what it asks for elsewhere.
     pub(crate) fn charge(&self, pod: PodId) -> PerLane<i64> {
-        let state = &self.pods.status[pod];
-        let shape = &self.shapes[self.pods[pod].shape];
-        match state.nominee.as_ref().or(state.place.as_ref()) {
-            Some(place) => self.nodes.charge(shape, place.node),
-            None => shape.charge,
+        match &self.pods.status[pod].nominee {
+            Some(place) => self.nodes.charge(&self.shapes[self.pods[pod].shape], place.node),
+            None => self.held(pod),
         }
     }
 

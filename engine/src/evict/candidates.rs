@@ -6,10 +6,11 @@ use crate::{
         few_map::FewMap,
         id_set::IdSet,
         ids::{GroupId, NodeId, PodId, Rank},
-        resources::{Charge, GPU_MILLI, Lane, QueueLane},
+        resources::{GPU_MILLI, Lane, QueueLane},
     },
     evict::{VictimSet, victims::Batch},
-    state::State,
+    state::{State, shape::ShapeRow},
+    told::pod::Place,
 };
 
 /// The batches that came up so far, by their places in the order in which they were drawn.
@@ -148,22 +149,24 @@ pub(super) fn keeps_minimum<'b>(
 /// claims got, and whole ones where nobody said which it shares.
 pub(crate) fn gives_milli(state: &State, pod: PodId) -> i64 {
     let Some(place) = &state.pods().status[pod].place else { return 0 };
-    let shape = &state.shapes()[state.pods()[pod].shape];
+    let facts = &state.pods()[pod];
+    let shape = &state.shapes()[facts.shape];
     let plain = if state.lanes_stood_in(pod).contains(&Lane::GPU) {
         0
-    } else if place.devices.is_empty() && shape.shared > 0 {
-        i64::from(shape.shared) * GPU_MILLI
+    } else if facts.is_unplanned {
+        let cut = state.nodes().cut(shape, place.node, state.lanes());
+        plain_milli(state, place, &cut).max(0)
     } else {
-        state.nodes().charge(shape, place.node)[QueueLane::Gpu] - shape.claims_milli()
+        plain_milli(state, place, shape)
     };
     plain + state.claimed_milli(pod)
 }
 
-/// Tells what a pod's queue was charged where the pod is, or was until it was evicted.
-pub(crate) fn held(state: &State, pod: PodId) -> Charge {
-    let shape = &state.shapes()[state.pods()[pod].shape];
-    match &state.pods().status[pod].place {
-        Some(place) => state.nodes().charge(shape, place.node),
-        None => shape.charge,
+/// GPUs that a pod of a shape has at a place but for claims, in milli-devices.
+fn plain_milli(state: &State, place: &Place, shape: &ShapeRow) -> i64 {
+    if place.devices.is_empty() && shape.shared > 0 {
+        i64::from(shape.shared) * GPU_MILLI
+    } else {
+        state.nodes().charge(shape, place.node)[QueueLane::Gpu] - shape.claims_milli()
     }
 }

@@ -275,7 +275,13 @@ fn recount(
 /// Adds (`sign` 1) or takes back (-1) what a pod holds of its node: what it asked for, but the devices that its claims got,
 /// whatever they asked for.
 fn release(state: &State, pod: PodId, freed: &mut Freed, sign: i64) {
-    let shape = &state.shapes()[state.pods()[pod].shape];
+    let facts = &state.pods()[pod];
+    let mut shape = &state.shapes()[facts.shape];
+    let cut;
+    if let Some(place) = state.pods().status[pod].place.as_ref().filter(|_| facts.is_unplanned) {
+        cut = state.nodes().cut(shape, place.node, state.lanes());
+        shape = &cut;
+    }
     let stands_in = state.lanes_stood_in(pod);
     for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {
         freed.add(lane, sign * amount);

@@ -12,7 +12,7 @@ use crate::{
     },
     decided::proof::EvictionKind,
     evict::{
-        VictimSearch, VictimSet, candidates,
+        VictimSearch, VictimSet,
         victims::{self, Batch},
     },
     queues::entitlement::{Reclaimer, may_take},
@@ -150,8 +150,7 @@ impl VictimSearch<'_> {
         for lost in lost.chunk_by(|(leaf, _), (other, _)| leaf == other) {
             for (at, (leaf, pod)) in lost.iter().enumerate() {
                 let min = trial.groups()[group].tree.leaves[usize::from(*leaf)].min;
-                let amount =
-                    if gone(pod) { candidates::held(trial, *pod) } else { Charge::default() };
+                let amount = if gone(pod) { trial.held(*pod) } else { Charge::default() };
                 if at < min as usize {
                     core += amount;
                 } else if !amount.is_zero() {

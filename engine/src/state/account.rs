@@ -69,7 +69,7 @@ impl State {
 
     /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
     fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, QueueDelta)> {
-        let Self { pods, shapes, nodes, groups, claims, pod_counts, steps, .. } = self;
+        let Self { pods, shapes, nodes, groups, claims, pod_counts, steps, lanes, .. } = self;
         let (facts, state) = (&pods[pod], &pods.status[pod]);
         let shape = &shapes[facts.shape];
         if !pod_counts.is_empty()
@@ -83,8 +83,14 @@ impl State {
             nodes.list(pod, place.node, sign);
             nodes.ports.count(&shape.facts.ports, place.node, state.leaves_for_good(), sign);
             nodes.reserve(claims, pod, place, Booking { hold, sign });
-            nodes.occupy(shape, facts, place, Booking { hold, sign });
-            charge = nodes.charge(shape, place.node);
+            if facts.is_unplanned {
+                let cut = nodes.cut(shape, place.node, lanes);
+                nodes.occupy(&cut, facts, place, Booking { hold, sign });
+                charge = nodes.charge(&cut, place.node);
+            } else {
+                nodes.occupy(shape, facts, place, Booking { hold, sign });
+                charge = nodes.charge(shape, place.node);
+            }
         }
         if let Some(place) = &state.nominee {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {

@@ -158,14 +158,12 @@ impl State {
         for (pod, whose) in &mut victims {
             whose.group = whose.group.filter(|group| !self.has_all(*group));
             let status = &self.pods.status[*pod];
-            let Some(place) = status.place.as_ref().filter(|_| status.phase == Phase::Lingering)
-            else {
+            if status.place.is_none() || status.phase != Phase::Lingering {
                 continue;
-            };
+            }
             lingering.groups.extend(whose.group);
-            let facts = &self.pods[*pod];
-            let charge = self.nodes.charge(&self.shapes[facts.shape], place.node);
-            let own = facts.group().and_then(|group| self.groups[group].queue());
+            let charge = self.held(*pod);
+            let own = self.pods[*pod].group().and_then(|group| self.groups[group].queue());
             let leaves_there =
                 |at: QueueId| own.is_some_and(|own| self.queues.path(own).any(|one| one == at));
             for queue in self.queues.path(whose.queue) {

@@ -40,6 +40,9 @@ pub struct Pod {
     pub labels: Vec<(Symbol, Symbol)>,
     /// Its resource claims, in the order of its spec; they may come later.
     pub claims: Vec<ClaimId>,
+    /// True if it was put on its node past the scheduler: nobody asked whether the node has what the pod asks for, so that
+    /// it holds at most what the node offers.
+    pub unplanned: bool,
 }
 
 /// Owner of the pod.

@@ -185,7 +185,9 @@ fn sharer() -> impl Strategy<Value = Delta> {
             let owner =
                 if reserves { Owner::Reservation } else { Owner::Group(GroupId::new(group)) };
             let id = PODS + id;
-            let pod = Pod { owner, shape, state, uid: u128::from(id), ..Pod::default() };
+            // Some were put on their nodes past the scheduler.
+            let unplanned = id % 4 == 1;
+            let pod = Pod { owner, shape, state, uid: u128::from(id), unplanned, ..Pod::default() };
             Delta::Pod(PodId::new(id), Box::new(pod))
         },
     )

@@ -159,6 +159,7 @@ pub(super) fn apply(ingest: &mut Ingest, wire: &Wire<'_>) -> String {
         facts.shape.spread.clear();
     }
     keep_member(context, row, &mut facts);
+    facts.unplanned = is_unplanned(wire, &facts);
     sharing::believe(context, wire, &mut facts);
     sharing::keep_bound(context, row, &mut facts);
     let spec = &wire.spec;
@@ -341,6 +342,7 @@ fn facts(ingest: &mut Ingest, wire: &Wire<'_>) -> Pod {
         namespace: ingest.context.names.symbol(&meta.namespace),
         labels: ingest.context.pod_labels(&meta.labels),
         claims: claims::of(&mut ingest.context, wire),
+        unplanned: false,
     }
 }
 
@@ -381,6 +383,13 @@ fn keep_member(context: &mut Context, row: u32, facts: &mut Pod) {
     if let Owner::Group(named) = std::mem::replace(&mut facts.owner, kept) {
         context.let_go_of_group(named.number());
     }
+}
+
+/// Tells whether a pod of ours was put on its node past the scheduler: what is written with each bind is not on it.
+fn is_unplanned(wire: &Wire<'_>, facts: &Pod) -> bool {
+    let received = wire.metadata.annotations.value(annotation::RECEIVED_RESOURCE_TYPE);
+    let is_ours = matches!(facts.owner, Owner::Group(_));
+    is_ours && received.is_none() && facts.state.place().is_some()
 }
 
 /// A label alone, which any user can set, makes no reservation pod and no scaling pod: both are in a namespace of their

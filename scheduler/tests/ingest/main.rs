@@ -263,6 +263,29 @@ fn gpus_are_counted_whatever_else_a_pod_names() {
     check_many(pods, &expect);
 }
 
+/// What is written with each bind is on who was bound; policies refuse it on others.
+#[test]
+fn who_was_put_on_a_node_past_the_scheduler_is_told_as_that() {
+    for (group, node, received, expect) in [
+        ("g", "n1", None, true),
+        ("g", "n1", Some("Regular"), false),
+        ("g", "", None, false),
+        ("", "n1", None, false),
+    ] {
+        let mut annotations = json!({ "pod-group-name": group });
+        if let Some(received) = received {
+            annotations["received-resource-type"] = json!(received);
+        }
+        let mut ingest = ingest(&Case::default());
+        let pod = json!({ "kind": "Pod", "metadata": { "name": "a", "namespace": "ml",
+            "uid": "00000000-0000-0000-0000-000000000001", "annotations": annotations },
+            "spec": { "schedulerName": "kai-scheduler", "nodeName": node } });
+        apply(&mut ingest, &pod);
+        let told = told_last(&ingest, 0).expect("the pod was told");
+        assert_eq!(told.unplanned, expect, "{group} {node} {received:?}");
+    }
+}
+
 /// A user says how long a pod may take to go, and may have it gone at once all the same.
 #[test]
 fn a_pod_that_is_gone_is_looked_at_no_more() {

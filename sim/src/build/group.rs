@@ -133,6 +133,7 @@ impl Maker<'_> {
                 namespace,
                 labels: labels.clone(),
                 claims,
+                unplanned: set.pod.unplanned,
             };
             ages.uid += 1;
             world.tell(Delta::Pod(id, Box::new(facts)));

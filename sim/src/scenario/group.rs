@@ -38,6 +38,8 @@ pub struct Pod {
     pub on: String,
     /// The node it was nominated to.
     pub nominated: Option<String>,
+    /// True if it was put on its node past the scheduler.
+    pub unplanned: bool,
     /// Labels.
     pub labels: Entries<String>,
     /// Labels its node must have; values separated by `|` are alternatives.
@@ -194,6 +196,7 @@ impl Pod {
             "resources" => self.resources = map.next_value()?,
             "state" => self.state = Some(map.next_value()?),
             "on" => self.on = map.next_value()?,
+            "unplanned" => self.unplanned = map.next_value()?,
             "nominated" => self.nominated = Some(map.next_value()?),
             "labels" => self.labels = map.next_value()?,
             "selector" => self.selector = map.next_value()?,

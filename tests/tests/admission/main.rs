@@ -304,10 +304,12 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     placed["spec"]["nodeName"] = json!("n");
     let found = create(&user(&plane, &[]).await?, &placed, true).await?;
     check("a share on a node", &found, Some("remove spec.nodeName"));
-    let mut placed = pod("placed", &json!({"kai.scheduler/bound-queue": "other"}));
-    placed["spec"]["nodeName"] = json!("n");
-    let found = create(&user(&plane, &[]).await?, &placed, true).await?;
-    check("an account on a node", &found, Some("or spec.nodeName"));
+    for key in ["kai.scheduler/bound-queue", "received-resource-type", "nvidia.com/mig-1g.5gb"] {
+        let mut placed = pod("placed", &json!({key: "7"}));
+        placed["spec"]["nodeName"] = json!("n");
+        let found = create(&user(&plane, &[]).await?, &placed, true).await?;
+        check(key, &found, Some("or spec.nodeName"));
+    }
     let running = Patch::Merge(json!({"status": {"phase": "Running"}}));
     let found = somebody.patch_status("bound", &PatchParams::default(), &running).await;
     check("status", &answer(found)?, None);

@@ -70,6 +70,7 @@ impl State {
             extras: extras.kept(),
         };
         let mut facts = PodFacts::new(pod.owner, shape, rest);
+        facts.is_unplanned = pod.unplanned;
         self.pods.status.slot(id);
         if let Some(old) = self.pods.facts.slot(id) {
             facts.leaf = old.leaf;

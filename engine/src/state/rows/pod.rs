@@ -96,6 +96,8 @@ pub(crate) struct PodFacts {
     /// Its leaf in the tree of its group. Derived from the group's facts.
     pub(crate) leaf: Option<u16>,
     pub(crate) has_claims: bool,
+    /// True if no plan gave it its node.
+    pub(crate) is_unplanned: bool,
     is_nominated: bool,
     /// Copies of a cluster share it.
     rest: Arc<PodRest>,
@@ -215,6 +217,7 @@ impl PodFacts {
             shape,
             leaf: None,
             has_claims: !rest.claims.is_empty(),
+            is_unplanned: false,
             is_nominated: rest.nominated.is_some(),
             rest: Arc::new(rest),
         }

@@ -277,6 +277,7 @@ fn tell_task(world: &mut World, job: &case::Job, task: &case::Task, uid: u128, s
             .map(|(key, value)| (world.names.symbol(key), world.names.symbol(value)))
             .collect(),
         claims: devices::of_task(world, job, task),
+        unplanned: false,
     };
     world.tell(Delta::Pod(id, Box::new(facts)));
 }
