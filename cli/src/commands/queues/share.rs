@@ -2,7 +2,7 @@
 //!
 //! Past usage, which a scheduler may weigh in, is not in the API and counts as none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use kai_api::shared_gpu::device_memory_mib;
 use kai_engine::share::{Participant, divide};
@@ -47,29 +47,28 @@ pub(crate) async fn foreign(cluster: &Cluster, namespace: Option<&str>) -> Optio
 
 fn supply_of(nodes: &[Value], foreign: &[Value]) -> Supply {
     let mut supply = Supply { gpu_milli: 0, memory_mib: None };
-    let mut counted = BTreeSet::new();
+    let mut left: BTreeMap<&str, i64> = BTreeMap::new();
     for node in nodes.iter().filter(|node| takes_pods(node)) {
-        counted.insert(text(&node["metadata"]["name"]));
+        let left = left.entry(text(&node["metadata"]["name"])).or_default();
         for name in [names::GPU, names::AMD_GPU] {
             let devices = text(&node["status"]["allocatable"][name]).parse().unwrap_or(0_i64);
             let milli = devices.saturating_mul(GPU_MILLI);
-            supply.gpu_milli = supply.gpu_milli.saturating_add(milli);
+            *left = left.saturating_add(milli);
         }
         let label = text(&node["metadata"]["labels"][kai_api::names::node::GPU_MEMORY]);
         if let Some(memory) = device_memory_mib(label).map(u64::from) {
             supply.memory_mib = Some(supply.memory_mib.map_or(memory, |least| least.min(memory)));
         }
     }
-    let mut held = Total::default();
     // A device that is shared is held by its reservation pod for those who share it, who are in queues.
-    let holds =
-        |pod: &&Value| counted.contains(text(&pod["spec"]["nodeName"])) && !is_reservation(pod);
-    for pod in foreign.iter().filter(holds) {
-        held.add(&Total::of_pod(pod), 1);
+    for pod in foreign.iter().filter(|pod| !is_reservation(pod)) {
+        if let Some(left) = left.get_mut(text(&pod["spec"]["nodeName"])) {
+            // Who names a node without asking the scheduler may ask for more than it has: that is no other node's.
+            let held = i64::try_from(Total::of_pod(pod).milli).unwrap_or(i64::MAX);
+            *left = left.saturating_sub(held).max(0);
+        }
     }
-    // Who names a node without asking the scheduler may ask for more than there is.
-    let held_milli = i64::try_from(held.milli).unwrap_or(i64::MAX);
-    supply.gpu_milli = supply.gpu_milli.saturating_sub(held_milli).max(0);
+    supply.gpu_milli = left.values().fold(0, |sum: i64, left| sum.saturating_add(*left));
     supply
 }
 
@@ -282,7 +281,10 @@ mod tests {
         let mut closed = node.clone();
         closed["metadata"]["name"] = json!("closed");
         closed["spec"]["unschedulable"] = json!(true);
-        let nodes = [node.clone(), node.clone(), node.clone(), node, closed];
+        let mut plain = node.clone();
+        plain["metadata"]["name"] = json!("plain");
+        plain["status"]["allocatable"] = json!({});
+        let nodes = [node.clone(), node.clone(), node.clone(), node, closed, plain];
         let foreign = json!({"spec": {"nodeName": "n", "containers":
             [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}});
         let mut reservation = foreign.clone();
@@ -291,7 +293,9 @@ mod tests {
         // What is held of a node that is not counted is no part of it.
         let mut elsewhere = foreign.clone();
         elsewhere["spec"]["nodeName"] = json!("closed");
-        let supply = supply_of(&nodes, &[foreign, elsewhere, reservation]);
+        let mut beyond = foreign.clone();
+        beyond["spec"]["nodeName"] = json!("plain");
+        let supply = supply_of(&nodes, &[foreign, elsewhere, beyond, reservation]);
         assert_eq!(supply.gpu_milli, 30_000);
         let shares: Vec<String> = shares(&queues, &uses, supply)
             .iter()
