@@ -21,6 +21,8 @@ pub trait Line<K>: Default {
     fn pop(&mut self) -> Option<K>;
     /// Tells that no key waits.
     fn is_empty(&self) -> bool;
+    /// Notes that the round of a key that was taken has ended.
+    fn ended(&mut self, _key: &K) {}
 }
 
 /// First come, first served.
@@ -61,6 +63,11 @@ impl<K, T, L: Default> Default for Work<K, T, L> {
 }
 
 impl<K: Clone + Eq + Hash + Ord, T: Copy + Ord, L: Line<K>> Work<K, T, L> {
+    /// No keys yet, for a line of which more is to be said than its type.
+    pub fn of(ready: L) -> Self {
+        Self { ready, ..Self::default() }
+    }
+
     /// Asks for a round on a key: now, or when the round under way ends.
     pub fn add(&mut self, key: K) {
         if let Some(again) = self.held.get_mut(&key) {
@@ -129,7 +136,9 @@ impl<K: Clone + Eq + Hash + Ord, T: Copy + Ord, L: Line<K>> Work<K, T, L> {
 
     /// Ends a round whose key comes again at another moment; returns whether that was asked for meanwhile.
     pub fn release(&mut self, key: &K) -> bool {
-        self.held.remove(key).unwrap_or(false)
+        let Some(again) = self.held.remove(key) else { return false };
+        self.ready.ended(key);
+        again
     }
 }
 

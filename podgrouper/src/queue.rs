@@ -1,4 +1,6 @@
 //! The work queue: one entry a key, never two workers on one key, failures later and later, tenants in turns.
+//!
+//! A round lasts as long as the API server takes, which a tenant can make long: no tenant has more than a part of the workers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
@@ -51,26 +53,58 @@ struct State<K: Tenant> {
 
 /// Tenants take turns.
 #[derive(Debug)]
-struct Turns<K>(Fair<K>);
+struct Turns<K> {
+    waiting: Fair<K>,
+    /// Workers that each tenant has.
+    held: HashMap<Arc<str>, usize>,
+    /// A tenant that has so many is given none while one that has fewer waits.
+    fair: usize,
+    /// A tenant never has more.
+    most: usize,
+}
+
+impl<K> Turns<K> {
+    /// Nobody waits for one of so many workers. A quarter of them is left to whoever comes next.
+    fn of(workers: usize) -> Self {
+        let fair = (workers / 2).max(1);
+        let most = (workers - workers.div_ceil(4)).max(fair);
+        Self { waiting: Fair::default(), held: HashMap::new(), fair, most }
+    }
+}
 
 impl<K> Default for Turns<K> {
     fn default() -> Self {
-        Self(Fair::default())
+        Self::of(usize::MAX)
     }
 }
 
 impl<K: Tenant> Line<K> for Turns<K> {
     fn push(&mut self, key: K) {
         let tenant = Arc::clone(key.tenant());
-        self.0.push(&tenant, key);
+        self.waiting.push(&tenant, key);
     }
 
+    /// Gives nothing where all who wait have as many workers as they may.
     fn pop(&mut self) -> Option<K> {
-        self.0.pop().map(|(_, key)| key)
+        let Self { waiting, held, fair, most } = self;
+        let has_less = |tenant: &str, than: usize| held.get(tenant).is_none_or(|has| *has < than);
+        let first = waiting.pop_where(|tenant| has_less(tenant, *fair));
+        let (tenant, key) =
+            first.or_else(|| waiting.pop_where(|tenant| has_less(tenant, *most)))?;
+        *held.entry(tenant).or_default() += 1;
+        Some(key)
     }
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.waiting.is_empty()
+    }
+
+    fn ended(&mut self, key: &K) {
+        let Some(has) = self.held.get_mut(key.tenant()) else { return };
+        *has -= 1;
+        if *has == 0 {
+            self.held.remove(key.tenant());
+        }
     }
 }
 
@@ -148,10 +182,11 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
 }
 
 impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
-    pub(crate) fn new(meters: Meters) -> Self {
+    /// No keys yet, for so many workers.
+    pub(crate) fn new(meters: Meters, workers: usize) -> Self {
         Self {
             state: Mutex::new(State {
-                work: Work::default(),
+                work: Work::of(Turns::of(workers)),
                 failures: HashMap::new(),
                 away: BTreeSet::new(),
                 probe: None,
@@ -201,7 +236,6 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
     /// wait for that come at once.
     pub(crate) fn done(&self, key: &K) {
         let mut state = self.state();
-        let again = state.work.release(key);
         let was_away = state.failures.remove(key).is_some_and(|failed| failed.is_away);
         if was_away {
             state.probe = None;
@@ -210,11 +244,13 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
                 state.enqueue(other);
             }
         }
-        if again {
+        if state.work.release(key) {
             state.enqueue(key.clone());
         }
+        let is_ready = state.work.is_ready();
         drop(state);
-        if again || was_away {
+        // Its tenant may have one more worker by that.
+        if is_ready {
             self.wake.notify_one();
         }
     }
@@ -259,7 +295,7 @@ mod tests {
 
     fn queue() -> (Queue<Key>, Register) {
         let register = Register::default();
-        (Queue::new(Meters::new(&register).expect("names")), register)
+        (Queue::new(Meters::new(&register).expect("names"), 10), register)
     }
 
     #[tokio::test(start_paused = true)]
@@ -355,6 +391,39 @@ mod tests {
             before += 1;
         }
         assert_eq!(before, 1, "rounds before the canary's");
+    }
+
+    /// What a user's rounds wait for may take as long as the user likes.
+    #[tokio::test(start_paused = true)]
+    async fn a_namespace_has_a_part_of_the_workers() {
+        let (queue, _) = queue();
+        let taken = async || {
+            let mut taken = Vec::new();
+            while let Ok(key) = timeout(Duration::from_secs(1), queue.take()).await {
+                taken.push(key);
+            }
+            taken
+        };
+        for number in 0..20 {
+            queue.add(Key::new("mallory", &number.to_string()));
+        }
+        let first = taken().await;
+        assert_eq!(first.len(), 7, "some workers are left to others");
+        let canary = Key::new("ana", "canary");
+        queue.add(canary.clone());
+        assert_eq!(taken().await, [canary]);
+        // While others wait a namespace that has half of them already has no more.
+        queue.done(&first[0]);
+        queue.add(Key::new("ana", "0"));
+        queue.done(&first[1]);
+        let next: Vec<_> = taken().await.into_iter().map(|key| key.namespace).collect();
+        let next: Vec<&str> = next.iter().map(|namespace| &**namespace).collect();
+        assert_eq!(next, ["ana", "mallory", "mallory"]);
+        // A worker that comes free wakes whoever waited for it alone.
+        let (next, ()) = tokio::join!(timeout(Duration::from_secs(1), queue.take()), async {
+            queue.done(&first[2]);
+        });
+        assert!(next.is_ok());
     }
 
     /// One tenant with very many keys that never succeed must not find out alone whether the server answers again.

@@ -225,9 +225,11 @@ async fn lead(
     metrics: Measured,
     Signals { ready, stop }: Signals,
 ) -> Result<(), Error> {
+    let workers = args.max_concurrent_reconciles.max(1);
+    let queue = Queue::new(metrics.meters.clone(), usize::try_from(workers).unwrap_or(usize::MAX));
     let sink = Sink {
         store: Arc::new(Store::default()),
-        queue: Arc::new(Queue::new(metrics.meters.clone())),
+        queue: Arc::new(queue),
         dirty: Arc::new(Dirty::default()),
         heard: Arc::new(Heard::default()),
         listed: Arc::new(watch::channel(0).0),
@@ -288,7 +290,7 @@ async fn lead(
         let heard = sink.heard.clone();
         tasks.spawn(Keeper::new(client, heard, devices, args.history_days).run());
     }
-    for _ in 0..args.max_concurrent_reconciles.max(1) {
+    for _ in 0..workers {
         tasks.spawn(work(reconciler.clone(), queue.clone(), metrics.meters.clone()));
     }
     stop.cancelled().await;
