@@ -6,6 +6,9 @@
 //! do not come by the second. Where a kind could be read before, Forbidden is an error for some minutes (`kind`), as rights that
 //! are withdrawn for a moment would group pods for good without their owner. Of objects that were read whole some megabytes are
 //! kept (`held`), of all others their metadata.
+//!
+//! An object is what its user wrote, and as a tree up to forty times as large. Its values are counted before there is one: of
+//! more than [`OWNER_VALUES_MAX`] none is made, and of many one where whoever reads it has a [`Place`].
 
 mod ask;
 mod epoch;
@@ -13,6 +16,8 @@ mod failed;
 mod held;
 mod kind;
 mod object;
+mod place;
+mod slot;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,18 +30,22 @@ use kube::api::{ListParams, WatchEvent};
 use kube::core::GroupVersionKind;
 use kube::discovery::{Scope, pinned_kind};
 use kube::error::DiscoveryError;
-use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, mpsc::UnboundedSender};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use crate::facts::Part;
 use crate::object::{Gvk, Object};
+use crate::slim::{AnyShape, OWNER_VALUES_MAX, Slim};
 use epoch::Epoch;
 use failed::Failed;
-use held::Held;
+use held::{Held, bytes_of};
 use kind::Kind;
 pub(crate) use object::to_object;
 use object::{digest, is_segment, kept};
+pub(crate) use place::Place;
+use place::Places;
+use slot::{Entry, Known, Slot, Slots};
 
 /// Time in which an object is read, or is tried again later: a worker waits for it.
 const READ_MAX: Duration = Duration::from_secs(30);
@@ -45,8 +54,6 @@ const TOO_LONG: &str = "no answer within 30 s";
 const UNWATCHED_AGE_MAX: Duration = Duration::from_secs(30);
 /// Time after which an object whose status the rule reads may be read again.
 const STATUS_AGE_MIN: Duration = Duration::from_secs(1);
-/// Number of slots beyond twice those that were in use last.
-const SLOTS_SLACK: usize = 1_000;
 /// Wait before a broken watch is started again.
 const WATCH_WAIT: Duration = Duration::from_secs(1);
 /// Wait before a watch that was refused is tried again.
@@ -60,67 +67,25 @@ pub(crate) struct ObjectKey {
     pub(crate) name: String,
 }
 
-/// The part of an object that a reader needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Its metadata.
-    Metadata,
-    /// All of it.
-    Whole,
-}
-
 /// Outcome of a read.
 #[derive(Debug, Clone)]
 pub(crate) enum Found {
     Object(Arc<Object>),
     Absent,
     Forbidden(String),
+    /// It has more values than are read of any; says so to its user.
+    TooLarge(String),
+}
+
+/// Answer to a read, before there is a tree of it.
+enum Fetched {
+    Object(Box<Slim<AnyShape>>),
+    Absent,
+    Forbidden(String),
 }
 
 /// A kind, or the question of it: all who need it wait for one answer.
 type Asked = Arc<OnceCell<Arc<Kind>>>;
-
-#[derive(Debug, Clone)]
-struct Known {
-    found: Found,
-    at: Instant,
-    epoch: u64,
-    is_stale: bool,
-}
-
-#[derive(Debug, Default)]
-struct Entry {
-    metadata: Option<Known>,
-    whole: Option<Known>,
-}
-
-type Slot = Arc<tokio::sync::Mutex<Entry>>;
-
-#[derive(Debug, Default)]
-struct Slots {
-    rows: HashMap<ObjectKey, Slot>,
-    /// Number of them after the last sweep.
-    kept: usize,
-}
-
-impl Slots {
-    /// The slot of an object. Each time that the slots have doubled, those that can be read again go.
-    fn of(&mut self, key: &ObjectKey) -> Slot {
-        if self.rows.len() > 2 * self.kept + SLOTS_SLACK {
-            self.rows.retain(|_, slot| slot.try_lock().is_ok_and(|entry| !entry.is_old()));
-            self.kept = self.rows.len();
-        }
-        self.rows.entry(key.clone()).or_default().clone()
-    }
-}
-
-impl Entry {
-    /// Tells whether nothing is known that a watch keeps right or that was read just now.
-    fn is_old(&self) -> bool {
-        let mut known = [&self.metadata, &self.whole].into_iter().flatten();
-        known.all(|known| known.epoch == 0 && known.at.elapsed() > UNWATCHED_AGE_MAX)
-    }
-}
 
 /// The cache; cheap to clone.
 #[derive(Clone)]
@@ -135,6 +100,7 @@ struct Shared {
     failed: Mutex<Failed>,
     slots: Mutex<Slots>,
     held: Mutex<Held>,
+    places: Places,
     changed: UnboundedSender<ObjectKey>,
 }
 
@@ -160,47 +126,70 @@ impl Cache {
         stop: CancellationToken,
         changed: UnboundedSender<ObjectKey>,
     ) -> Self {
-        let (kinds, failed, slots, held) = Default::default();
-        Self { shared: Arc::new(Shared { client, stop, kinds, failed, slots, held, changed }) }
+        let (kinds, failed, slots, held, places) = Default::default();
+        let shared = Shared { client, stop, kinds, failed, slots, held, places, changed };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Reads an object, from memory where that is still right. Its name may be anything that a user wrote: what no object can
     /// be called is asked of nobody.
     pub(crate) async fn read(&self, key: &ObjectKey, part: Part) -> Result<Found, kube::Error> {
+        self.read_in(key, part, &mut Place::default()).await
+    }
+
+    /// Reads an object that is kept for longer than the read, with a place for that where it is large: one is enough for all
+    /// that somebody reads.
+    pub(crate) async fn read_in(
+        &self,
+        key: &ObjectKey,
+        part: Part,
+        place: &mut Place,
+    ) -> Result<Found, kube::Error> {
         if !is_segment(&key.name) || !(key.namespace.is_empty() || is_segment(&key.namespace)) {
             return Ok(Found::Absent);
         }
         let kind = self.kind(&key.gvk).await?;
-        let slot = self.slot(key);
-        let mut entry = slot.lock().await;
-        if let Some(found) = Self::known(key, &kind, &entry, part) {
+        loop {
+            let slot = self.slot(key);
+            let mut entry = slot.lock().await;
+            if let Some(found) = Self::known(key, &kind, &entry, part) {
+                return Ok(found);
+            }
+            let epoch = kind.epoch.now();
+            let fetched = timeout(READ_MAX, self.fetch(key, &kind, part)).await;
+            let fetched = fetched.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))?;
+            let found = match fetched {
+                Fetched::Absent => Found::Absent,
+                Fetched::Forbidden(why) => Found::Forbidden(why),
+                Fetched::Object(slim) if slim.is_cut() => Found::TooLarge(too_large(key, part)),
+                Fetched::Object(slim) if self.shared.places.admit(slim.values(), place) => {
+                    Found::Object(Arc::new(kept(&key.gvk, *slim)))
+                }
+                Fetched::Object(slim) => {
+                    // Who has a place may wait for this object: nobody waits for a place with something that others need.
+                    drop((entry, slim));
+                    self.shared.places.enter(place).await;
+                    continue;
+                }
+            };
+            if let Found::Object(object) = &found {
+                self.watch(&key.gvk, &kind, object.resource_version());
+            }
+            // A watch that this read started knows everything after it.
+            let epoch = if epoch == 0 { kind.epoch.now() } else { epoch };
+            let known = Known { found: found.clone(), at: Instant::now(), epoch, is_stale: false };
+            entry.learn(part, known);
+            if part == Part::Whole {
+                self.hold(key, &found);
+            }
             return Ok(found);
         }
-        let epoch = kind.epoch.now();
-        let fetched = timeout(READ_MAX, self.fetch(key, &kind, part)).await;
-        let found = fetched.unwrap_or_else(|_| Err(kube::Error::Service(TOO_LONG.into())))?;
-        if let Found::Object(object) = &found {
-            self.watch(&key.gvk, &kind, object.resource_version());
-        }
-        // A watch that this read started knows everything after it.
-        let epoch = if epoch == 0 { kind.epoch.now() } else { epoch };
-        let known = Known { found: found.clone(), at: Instant::now(), epoch, is_stale: false };
-        if matches!(found, Found::Absent) {
-            *entry = Entry::default();
-        } else if part == Part::Whole {
-            entry.whole = Some(known.clone());
-            entry.metadata = Some(metadata_of(known));
-            self.hold(key, &found);
-        } else {
-            entry.metadata = Some(known);
-        }
-        Ok(found)
     }
 
     /// Notes that an object is kept whole, and lets others go for it.
     fn hold(&self, key: &ObjectKey, found: &Found) {
         let Found::Object(object) = found else { return };
-        let bytes = object.value().to_string().len();
+        let bytes = bytes_of(object.value());
         let gone = {
             let mut held = self.shared.held.lock().unwrap_or_else(PoisonError::into_inner);
             held.add(key, bytes)
@@ -316,17 +305,22 @@ impl Cache {
         kind
     }
 
-    async fn fetch(&self, key: &ObjectKey, kind: &Kind, part: Part) -> Result<Found, kube::Error> {
+    async fn fetch(
+        &self,
+        key: &ObjectKey,
+        kind: &Kind,
+        part: Part,
+    ) -> Result<Fetched, kube::Error> {
         match ask::object(&self.shared.client, kind, key, part).await {
             Ok(object) => {
                 kind.could_read(&key.namespace);
-                Ok(Found::Object(Arc::new(object)))
+                Ok(Fetched::Object(Box::new(object)))
             }
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(Found::Absent),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(Fetched::Absent),
             Err(kube::Error::Api(status))
                 if status.code == 403 && !kind.is_withdrawn(&key.namespace) =>
             {
-                Ok(Found::Forbidden(status.message.clone()))
+                Ok(Fetched::Forbidden(status.message.clone()))
             }
             Err(error) => Err(error),
         }
@@ -420,9 +414,11 @@ impl Cache {
         let Some((key, slot)) = self.known_slot(gvk, object) else { return };
         let mut entry = slot.lock().await;
         let mut is_news = false;
-        for known in entry_parts(&mut entry) {
+        for known in entry.parts() {
             let Found::Object(stored) = &known.found else {
                 known.is_stale = true;
+                // Its user may have made it smaller.
+                is_news |= matches!(known.found, Found::TooLarge(_));
                 continue;
             };
             let is_same = stored.resource_version() == object.resource_version()
@@ -461,18 +457,18 @@ impl Cache {
     }
 }
 
-fn entry_parts(entry: &mut Entry) -> impl Iterator<Item = &mut Known> {
-    [entry.metadata.as_mut(), entry.whole.as_mut()].into_iter().flatten()
-}
-
-/// The same knowledge, of the metadata alone.
-fn metadata_of(known: Known) -> Known {
-    let Found::Object(object) = &known.found else { return known };
-    let mut table = Map::new();
-    for key in ["apiVersion", "kind", "metadata"] {
-        table.insert(key.to_owned(), object.value()[key].clone());
-    }
-    Known { found: Found::Object(Arc::new(Object::new(Value::Object(table)))), ..known }
+/// Says to the user of an object why it is not read.
+fn too_large(key: &ObjectKey, part: Part) -> String {
+    let ObjectKey { gvk, namespace, name } = key;
+    let place = match part {
+        Part::Metadata => "its metadata has",
+        Part::Whole => "it has, beside the containers of its pods,",
+    };
+    format!(
+        "{} {namespace}/{name} is too large to be read: {place} more than {OWNER_VALUES_MAX} values (texts, numbers, lists and \
+        tables); leave out what is empty or repeats, or split the workload",
+        gvk.kind
+    )
 }
 
 fn advance(version: &mut String, object: &Object) {
@@ -524,6 +520,25 @@ mod tests {
             cache.kind(&gvk).await.expect("it is served");
         }
         assert_eq!(asked.load(Ordering::Relaxed), 2, "what is known is not asked for");
+    }
+
+    /// Nothing else tells of it before its pods are tried again.
+    #[tokio::test]
+    async fn a_change_of_what_was_too_large_is_news() {
+        let server = tower::service_fn(|_: Request<Body>| async move {
+            Ok::<_, std::convert::Infallible>(Response::new(Body::empty()))
+        });
+        let (changed, mut changes) = tokio::sync::mpsc::unbounded_channel();
+        let cache = Cache::new(Client::new(server, "default"), CancellationToken::new(), changed);
+        let gvk = Gvk::new("ray.io/v1", "RayCluster");
+        let key = ObjectKey { gvk, namespace: "n".to_owned(), name: "c".to_owned() };
+        let object = Object::new(json!({"metadata": {"namespace": "n", "name": "c"}}));
+        for (found, is_news) in [(Found::TooLarge(String::new()), true), (Found::Absent, false)] {
+            let known = Known { found, at: Instant::now(), epoch: 1, is_stale: false };
+            cache.slot(&key).lock().await.learn(Part::Whole, known);
+            cache.changed(&key.gvk, &object).await;
+            assert_eq!(changes.try_recv().is_ok(), is_news);
+        }
     }
 
     /// Rights come later than workloads, and nothing tells of them.

@@ -8,8 +8,17 @@ use crate::object::POD_GROUP_API_VERSION;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::object::{FieldError, Object};
+use crate::object::{FieldError, Object, OwnerRef};
 use crate::sought::Sought;
+
+/// The part of an object that a reader needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Its metadata.
+    Metadata,
+    /// All of it, but for what no rule reads of its kind.
+    Whole,
+}
 
 /// One read of the API.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +33,8 @@ pub enum Read {
         namespace: String,
         /// Name.
         name: String,
+        /// The part of it that the rule reads.
+        part: Part,
     },
     /// All objects of a kind in a namespace with this beginning of a name and these labels.
     List {
@@ -50,7 +61,26 @@ impl Read {
             kind: kind.to_owned(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
+            part: Part::Whole,
         }
+    }
+
+    /// A read of the metadata of one object.
+    pub fn metadata(api_version: &str, kind: &str, namespace: &str, name: &str) -> Self {
+        Self::get(api_version, kind, namespace, name).of(Part::Metadata)
+    }
+
+    /// A read of a part of an owner.
+    pub(crate) fn owner(owner: &OwnerRef, namespace: &str, part: Part) -> Self {
+        Self::get(&owner.api_version, &owner.kind, namespace, &owner.name).of(part)
+    }
+
+    /// The same read, of another part.
+    fn of(mut self, wanted: Part) -> Self {
+        if let Self::Get { part, .. } = &mut self {
+            *part = wanted;
+        }
+        self
     }
 
     /// A read of the pods of a namespace that have these labels and are looked for.

@@ -20,7 +20,8 @@ pub(crate) use base::{base, class_exists, explicit_queue, per_pod, priority};
 pub struct Case<'a> {
     /// The pod being grouped.
     pub pod: &'a Pod,
-    /// The object at the top of the owner walk, in full; the pod itself when it has no owner.
+    /// The object at the top of the owner walk, with what its kind's rule reads of it ([`Row::part`]), and in full where a Karta
+    /// describes it; the pod itself when it has no owner.
     pub top: &'a Object,
     /// The owners that could be read, bottom first, the top owner last; metadata suffices.
     pub owners: &'a [Arc<Object>],
@@ -62,8 +63,8 @@ fn is_of_daemons(key: &str) -> bool {
 
 /// By the rule of the top owner's kind.
 fn by_kind(case: &Case<'_>) -> Result<Desired, Stop> {
-    if let Some(rule) = kinds::find(case.table, &case.top.gvk()) {
-        return rule(case);
+    if let Some(row) = kinds::find(case.table, &case.top.gvk()) {
+        return (row.rule)(case);
     }
     match kinds::karta::group(case)? {
         Some(desired) => Ok(desired),

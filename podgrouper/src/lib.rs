@@ -41,7 +41,7 @@ mod walk;
 pub use args::Args;
 pub use desired::{Desired, Min, Preemptibility, Subgroup, Topology};
 pub use error::Error;
-pub use facts::{Answer, Facts, Read, Stop};
+pub use facts::{Answer, Facts, Part, Read, Stop};
 pub use group::{Case, Rule, group};
 pub use mark::mark;
 pub use merge::{Write, merge};

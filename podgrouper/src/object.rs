@@ -131,6 +131,14 @@ impl Object {
         &self.value
     }
 
+    /// Copies its kind and its metadata.
+    pub(crate) fn head(&self) -> Self {
+        let keys = ["apiVersion", "kind", "metadata"].into_iter();
+        let table: Map<String, Value> =
+            keys.map(|key| (key.to_owned(), self.value[key].clone())).collect();
+        Self::new(Value::Object(table))
+    }
+
     /// Group, version and kind.
     pub fn gvk(&self) -> Gvk {
         Gvk::new(

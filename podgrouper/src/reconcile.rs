@@ -12,7 +12,7 @@ use kube::core::{ApiResource, GroupVersionKind, Status};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::cache::{Cache, Found, ObjectKey, Part, to_object};
+use crate::cache::{Cache, Found, ObjectKey, Part, Place, to_object};
 use crate::dependents::Dependents;
 use crate::desired::Desired;
 use crate::events::Recorder;
@@ -77,6 +77,16 @@ pub(crate) struct Reconciler {
     kartas: Mutex<HashMap<Labels, (tokio::time::Instant, Answer)>>,
     /// Hashes of what was said, each with its `PodGroup`.
     told: Mutex<HashSet<u64>>,
+}
+
+/// A round on a pod: what was read in it, and its place for that.
+struct Round<'a> {
+    key: &'a Key,
+    pod: &'a Arc<Pod>,
+    /// The owners that could be read, bottom first.
+    owners: &'a [Arc<Object>],
+    facts: Facts,
+    place: Place,
 }
 
 impl Reconciler {
@@ -156,8 +166,9 @@ impl Reconciler {
         if walk.owners.iter().any(is_skipped) {
             return Ok(());
         }
-        let top = self.top(pod, walk.owners.last()).await?;
-        let desired = self.desired(key, pod, &top, &walk.owners).await?;
+        let (facts, place) = (Facts::default(), Place::default());
+        let round = Round { key, pod, owners: &walk.owners, facts, place };
+        let desired = self.desired(round).await?;
         if stays_in_another(pod, &desired) {
             return Ok(());
         }
@@ -167,37 +178,49 @@ impl Reconciler {
         self.mark_pod(pod, &desired).await
     }
 
-    /// The top owner in full.
-    async fn top(&self, pod: &Pod, top: Option<&Arc<Object>>) -> Result<Arc<Object>, Failure> {
-        let Some(top) = top else { return Ok(Arc::new(pod.to_object())) };
+    /// As much of the top owner as its rule reads.
+    async fn top(&self, round: &mut Round<'_>) -> Result<Arc<Object>, Failure> {
+        let Some(top) = round.owners.last() else { return Ok(Arc::new(round.pod.to_object())) };
+        let part = self.part(&top.gvk(), round).await?;
         let owner = top.reference();
-        let read = Read::get(&owner.api_version, &owner.kind, &pod.namespace, &owner.name);
-        match self.answer(&read, None).await? {
+        let read = Read::owner(&owner, &round.pod.namespace, part);
+        match self.answer(&read, None, &mut round.place).await? {
             Answer::Found(object) => Ok(object),
             Answer::Absent | Answer::Unserved | Answer::List(_) => Err(Failure::Wrong(format!(
                 "failed to read {} {}/{}: it does not exist",
-                owner.kind, pod.namespace, owner.name
+                owner.kind, round.pod.namespace, owner.name
             ))),
             Answer::Failed(why) => Err(Failure::Wrong(why)),
         }
     }
 
-    async fn desired(
-        &self,
-        key: &Key,
-        pod: &Arc<Pod>,
-        top: &Object,
-        owners: &[Arc<Object>],
-    ) -> Result<Desired, Failure> {
-        let mut facts = Facts::default();
+    /// The part that is read of a top owner of this kind. Where it has no rule, a Karta may describe it; the rule is told of
+    /// the same Kartas.
+    async fn part(&self, gvk: &Gvk, round: &mut Round<'_>) -> Result<Part, Failure> {
+        if let Some(row) = kinds::find(kinds::TABLE, gvk) {
+            return Ok(row.part);
+        }
+        if !self.settings.karta {
+            return Ok(Part::Metadata);
+        }
+        let definitions = kinds::karta::definitions(gvk);
+        let answer = self.answer(&definitions, None, &mut round.place).await?;
+        let is_described = matches!(&answer, Answer::List(found) if !found.is_empty());
+        round.facts.add(definitions, answer);
+        Ok(if is_described { Part::Whole } else { Part::Metadata })
+    }
+
+    /// The group that a pod wants. What is read for it is let go of with the round: what is large is held by few at a time.
+    async fn desired(&self, mut round: Round<'_>) -> Result<Desired, Failure> {
+        let top = self.top(&mut round).await?;
         for _ in 0..READS_MAX {
             let case = Case {
-                pod,
-                top,
-                owners,
+                pod: round.pod,
+                top: &top,
+                owners: round.owners,
                 table: kinds::TABLE,
                 settings: &self.settings,
-                facts: &facts,
+                facts: &round.facts,
             };
             match group(&case) {
                 Ok(desired) => return Ok(desired),
@@ -205,8 +228,8 @@ impl Reconciler {
                 Err(Stop::Early(why)) => return Err(Failure::Early(why)),
                 Err(Stop::Need(read)) => {
                     let read = *read;
-                    let answer = self.answer(&read, Some(key)).await?;
-                    facts.add(read, answer);
+                    let answer = self.answer(&read, Some(round.key), &mut round.place).await?;
+                    round.facts.add(read, answer);
                 }
             }
         }
@@ -214,9 +237,14 @@ impl Reconciler {
     }
 
     /// Answers a read from what is stored, from the cache, or from the API server.
-    async fn answer(&self, read: &Read, pod: Option<&Key>) -> Result<Answer, Failure> {
+    async fn answer(
+        &self,
+        read: &Read,
+        pod: Option<&Key>,
+        place: &mut Place,
+    ) -> Result<Answer, Failure> {
         match read {
-            Read::Get { api_version, kind, namespace, name } => {
+            Read::Get { api_version, kind, namespace, name, .. } => {
                 let stored = match (api_version.as_str(), kind.as_str()) {
                     (POD_GROUP_API_VERSION, "PodGroup") => {
                         self.store.group(&Key::new(namespace, name)).await
@@ -225,9 +253,9 @@ impl Reconciler {
                     ("v1", "Pod") => match self.store.pod(&Key::new(namespace, name)) {
                         Some(stored) => Some(Arc::new(stored.to_object())),
                         None if self.settings.is_kai_v017() => None,
-                        None => return self.read(read_key(read), pod).await,
+                        None => return self.read(read, pod, place).await,
                     },
-                    _ => return self.read(read_key(read), pod).await,
+                    _ => return self.read(read, pod, place).await,
                 };
                 Ok(stored.map_or(Answer::Absent, Answer::Found))
             }
@@ -248,16 +276,21 @@ impl Reconciler {
         }
     }
 
-    async fn read(&self, key: Option<ObjectKey>, pod: Option<&Key>) -> Result<Answer, Failure> {
-        let Some(key) = key else { return Ok(Answer::Absent) };
+    async fn read(
+        &self,
+        read: &Read,
+        pod: Option<&Key>,
+        place: &mut Place,
+    ) -> Result<Answer, Failure> {
+        let Some((key, part)) = read_key(read) else { return Ok(Answer::Absent) };
         if let Some(pod) = pod {
             self.dependents.add(&key, pod, &self.store);
         }
-        match self.cache.read(&key, Part::Whole).await {
+        match self.cache.read_in(&key, part, place).await {
             Ok(Found::Object(object)) => Ok(Answer::Found(object)),
             Ok(Found::Absent) => Ok(Answer::Absent),
             Err(error) if is_unserved(&error) => Ok(Answer::Unserved),
-            Ok(Found::Forbidden(why)) => Ok(Answer::Failed(why)),
+            Ok(Found::Forbidden(why) | Found::TooLarge(why)) => Ok(Answer::Failed(why)),
             Err(error) => Err(wrong(&error)),
         }
     }
@@ -446,13 +479,13 @@ pub(crate) fn pod_group_gvk() -> Gvk {
     Gvk::new(POD_GROUP_API_VERSION, "PodGroup")
 }
 
-fn read_key(read: &Read) -> Option<ObjectKey> {
+fn read_key(read: &Read) -> Option<(ObjectKey, Part)> {
     match read {
-        Read::Get { api_version, kind, namespace, name } => Some(ObjectKey {
-            gvk: Gvk::new(api_version, kind),
-            namespace: namespace.clone(),
-            name: name.clone(),
-        }),
+        Read::Get { api_version, kind, namespace, name, part } => {
+            let gvk = Gvk::new(api_version, kind);
+            let (namespace, name) = (namespace.clone(), name.clone());
+            Some((ObjectKey { gvk, namespace, name }, *part))
+        }
         Read::List { .. } => None,
     }
 }

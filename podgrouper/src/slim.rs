@@ -2,9 +2,12 @@
 //!
 //! A pod in JSON is some kilobytes, of which grouping and status read a few hundred bytes. What is not read is skipped
 //! while the text is parsed, so that a page of a list never lies in memory as a whole tree; and an object of very many
-//! values is kept as text until it is looked at, since as a tree it takes up to forty times as much.
+//! values is kept as text until it is looked at, since as a tree it takes up to forty times as much. Of an owner, which
+//! may be anything that a user wrote, no tree of more values than rules ever need is made at all: they are counted while
+//! they are read.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -33,6 +36,8 @@ pub(crate) enum Kept {
 pub(crate) trait Shape: fmt::Debug + Clone + Send + Sync + 'static {
     /// The part that is kept of an object.
     const KEPT: &'static Kept;
+    /// So many values are kept of it at most: texts, numbers, lists and tables, those within others counted.
+    const VALUES_MAX: usize = usize::MAX;
 }
 
 /// All but the bookkeeping of server-side apply.
@@ -41,6 +46,43 @@ pub(crate) struct AnyShape;
 
 impl Shape for AnyShape {
     const KEPT: &'static Kept = &Kept::Fields(&[("metadata", ANY_METADATA)], &Kept::Whole);
+}
+
+/// So many values are read of an owner at most. As a tree each takes up to half a kilobyte, however short it is as text; the
+/// largest workload has some thousands beside its containers.
+pub(crate) const OWNER_VALUES_MAX: usize = 20_000;
+
+/// The part of an owner of any kind that may be read: a Karta may name each of its fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnerShape;
+
+impl Shape for OwnerShape {
+    const KEPT: &'static Kept = AnyShape::KEPT;
+    const VALUES_MAX: usize = OWNER_VALUES_MAX;
+}
+
+/// The part of a workload that the rule of its kind may read: of pods in it neither the containers nor where they may run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WorkloadShape;
+
+/// No rule reads a field of these names, at whatever depth.
+static WORKLOAD: Kept = Kept::Fields(
+    &[
+        ("affinity", Kept::Nothing),
+        ("containers", Kept::Nothing),
+        ("ephemeralContainers", Kept::Nothing),
+        ("initContainers", Kept::Nothing),
+        ("tolerations", Kept::Nothing),
+        ("topologySpreadConstraints", Kept::Nothing),
+        ("volumeClaimTemplates", Kept::Nothing),
+        ("volumes", Kept::Nothing),
+    ],
+    &WORKLOAD,
+);
+
+impl Shape for WorkloadShape {
+    const KEPT: &'static Kept = &Kept::Fields(&[("metadata", ANY_METADATA)], &WORKLOAD);
+    const VALUES_MAX: usize = OWNER_VALUES_MAX;
 }
 
 const ANY_METADATA: Kept = Kept::Fields(&[("managedFields", Kept::Nothing)], &Kept::Whole);
@@ -128,11 +170,34 @@ impl Shape for PodShape {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimShape;
 
-const CLAIM_SPEC: Kept = Kept::Fields(
-    &[("devices", Kept::Fields(&[("requests", Kept::Whole)], &Kept::Nothing))],
+const ASKED: Kept = Kept::Fields(
+    &[
+        ("adminAccess", Kept::Whole),
+        ("allocationMode", Kept::Whole),
+        ("count", Kept::Whole),
+        ("deviceClassName", Kept::Whole),
+    ],
     &Kept::Nothing,
 );
-const ALLOCATED: Kept = Kept::Fields(&[("results", Kept::Whole)], &Kept::Nothing);
+const REQUEST: Kept = Kept::Fields(
+    &[
+        ("adminAccess", Kept::Whole),
+        ("allocationMode", Kept::Whole),
+        ("count", Kept::Whole),
+        ("deviceClassName", Kept::Whole),
+        ("exactly", ASKED),
+        ("firstAvailable", ASKED),
+        ("name", Kept::Whole),
+    ],
+    &Kept::Nothing,
+);
+const CLAIM_SPEC: Kept = Kept::Fields(
+    &[("devices", Kept::Fields(&[("requests", REQUEST)], &Kept::Nothing))],
+    &Kept::Nothing,
+);
+const GIVEN: Kept =
+    Kept::Fields(&[("driver", Kept::Whole), ("request", Kept::Whole)], &Kept::Nothing);
+const ALLOCATED: Kept = Kept::Fields(&[("results", GIVEN)], &Kept::Nothing);
 const ALLOCATION: Kept = Kept::Fields(&[("devices", ALLOCATED)], &Kept::Nothing);
 const CLAIM_STATUS: Kept = Kept::Fields(&[("allocation", ALLOCATION)], &Kept::Nothing);
 
@@ -185,33 +250,54 @@ impl Shape for PodGroupShape {
     );
 }
 
-impl<'de> DeserializeSeed<'de> for &'static Kept {
-    type Value = Value;
+/// Room for the values of an object.
+struct Room {
+    /// Values that were met; of one for which there was no room, none of those in it.
+    values: Cell<usize>,
+    most: usize,
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        match self {
-            Kept::Whole => Value::deserialize(deserializer),
-            Kept::Nothing => IgnoredAny::deserialize(deserializer).map(|_| Value::Null),
-            Kept::Fields(..) => deserializer.deserialize_any(Reader(self)),
-        }
+impl Room {
+    /// Takes room for a value, if there is some.
+    fn take(&self) -> bool {
+        let values = self.values.get().saturating_add(1);
+        self.values.set(values);
+        values <= self.most
     }
 }
 
-/// Reads a value of which only some fields are kept; what has no fields is kept.
-struct Reader(&'static Kept);
+/// Reads a value: what is kept of it, while there is room, and nothing where there is none. What has no fields is kept.
+#[derive(Clone, Copy)]
+struct Reader<'r> {
+    kept: &'static Kept,
+    room: &'r Room,
+}
 
-impl Reader {
-    fn of(&self, key: &str) -> &'static Kept {
-        match self.0 {
+impl Reader<'_> {
+    /// The same for a field.
+    fn of(self, key: &str) -> Self {
+        let kept = match self.kept {
             Kept::Fields(fields, others) => {
                 fields.iter().find(|(name, _)| *name == key).map_or(*others, |(_, kept)| kept)
             }
-            Kept::Whole | Kept::Nothing => self.0,
-        }
+            Kept::Whole | Kept::Nothing => self.kept,
+        };
+        Self { kept, ..self }
     }
 }
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Value>, D::Error> {
+        if matches!(self.kept, Kept::Nothing) || !self.room.take() {
+            return IgnoredAny::deserialize(deserializer).map(|_| None);
+        }
+        deserializer.deserialize_any(self).map(Some)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,9 +307,7 @@ impl<'de> Visitor<'de> for Reader {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut table = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            let kept = self.of(&key);
-            let value = entries.next_value_seed(kept)?;
-            if !matches!(kept, Kept::Nothing) {
+            if let Some(value) = entries.next_value_seed(self.of(&key))? {
                 table.insert(key, value);
             }
         }
@@ -232,8 +316,8 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(row) = rows.next_element_seed(self.0)? {
-            list.push(row);
+        while let Some(row) = rows.next_element_seed(self)? {
+            list.extend(row);
         }
         Ok(Value::Array(list))
     }
@@ -264,7 +348,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 /// An object of more values is text until it is looked at.
-const TREE_VALUES_MAX: usize = 2_000;
+pub(crate) const TREE_VALUES_MAX: usize = 2_000;
 
 /// The kept part of an object.
 #[derive(Debug, Clone)]
@@ -274,8 +358,8 @@ enum Held {
 }
 
 impl Held {
-    fn of(value: Value) -> Self {
-        if values(&value) > TREE_VALUES_MAX {
+    fn of(value: Value, values: usize) -> Self {
+        if values > TREE_VALUES_MAX {
             Self::Text(value.to_string().into())
         } else {
             Self::Tree(value)
@@ -291,25 +375,36 @@ impl Held {
     }
 }
 
-/// Counts a value and all in it.
-fn values(value: &Value) -> usize {
-    match value {
-        Value::Array(rows) => 1 + rows.iter().map(values).sum::<usize>(),
-        Value::Object(fields) => 1 + fields.values().map(values).sum::<usize>(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
-    }
-}
-
-/// An object of a list or a watch.
+/// An object that was read by itself, or of a list or a watch.
 #[derive(Debug, Clone)]
 pub(crate) struct Slim<S> {
     held: Held,
+    /// Number of values in it, those counted that there was no room for.
+    values: usize,
+    /// True if there was no room for all of it.
+    is_cut: bool,
     /// Name, namespace and resource version, which a watcher asks for.
     meta: ObjectMeta,
     shape: PhantomData<S>,
 }
 
 impl<S> Slim<S> {
+    /// Number of values in it.
+    pub(crate) fn values(&self) -> usize {
+        self.values
+    }
+
+    /// Tells whether it has more values than are kept, so that some are missing.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// The object, whatever was read of it.
+    pub(crate) fn of_any_shape(self) -> Slim<AnyShape> {
+        let Self { held, values, is_cut, meta, .. } = self;
+        Slim { held, values, is_cut, meta, shape: PhantomData }
+    }
+
     /// The object, with the kind that items of a list do not say.
     pub(crate) fn into_object(self, gvk: &Gvk) -> Object {
         let Value::Object(mut table) = self.held.into_value() else { return Object::default() };
@@ -321,7 +416,10 @@ impl<S> Slim<S> {
 
 impl<'de, S: Shape> Deserialize<'de> for Slim<S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = S::KEPT.deserialize(deserializer)?;
+        let room = Room { values: Cell::new(0), most: S::VALUES_MAX };
+        let reader = Reader { kept: S::KEPT, room: &room };
+        let value = reader.deserialize(deserializer)?.unwrap_or_default();
+        let values = room.values.get();
         let text = |key: &str| value["metadata"][key].as_str().map(str::to_owned);
         let meta = ObjectMeta {
             name: text("name"),
@@ -329,7 +427,8 @@ impl<'de, S: Shape> Deserialize<'de> for Slim<S> {
             resource_version: text("resourceVersion"),
             ..ObjectMeta::default()
         };
-        Ok(Self { held: Held::of(value), meta, shape: PhantomData })
+        let (held, is_cut) = (Held::of(value, values), values > S::VALUES_MAX);
+        Ok(Self { held, values, is_cut, meta, shape: PhantomData })
     }
 }
 
@@ -367,7 +466,10 @@ mod tests {
     use kube::ResourceExt;
     use serde_json::{Value, json};
 
-    use super::{AnyShape, Held, PodShape, Shape, Slim, TREE_VALUES_MAX};
+    use super::{
+        AnyShape, Held, OWNER_VALUES_MAX, OwnerShape, PodShape, Shape, Slim, TREE_VALUES_MAX,
+        WorkloadShape,
+    };
     use crate::object::Gvk;
     use crate::pod::Pod;
     use crate::status::Usage;
@@ -421,6 +523,31 @@ mod tests {
             kept.value()["metadata"],
             json!({"name": "o", "resourceVersion": "1", "labels": {"a": "b"}})
         );
+    }
+
+    /// A user may write a hundred thousand values in the megabyte of an object.
+    #[test]
+    fn of_an_owner_no_more_is_read_than_there_is_room_for() {
+        let many = vec![json!({"operator": "Exists"}); OWNER_VALUES_MAX];
+        let owner =
+            |spec: Value| json!({"metadata": {"name": "o", "resourceVersion": "1"}, "spec": spec});
+        let nested = json!({"template": {"spec": {"tolerations": many, "schedulerName": "s"}}});
+        let slim = read::<WorkloadShape>(&owner(nested));
+        assert_eq!((slim.values(), slim.is_cut()), (8, false));
+        let kept = slim.into_object(&Gvk::new("v1", "Any"));
+        assert_eq!(kept.value()["spec"], json!({"template": {"spec": {"schedulerName": "s"}}}));
+        let parts: serde_json::Map<String, Value> =
+            (0..OWNER_VALUES_MAX).map(|at| (format!("p-{at}"), json!([1]))).collect();
+        for spec in [json!(many), json!(parts)] {
+            let owner = owner(spec);
+            let slim = read::<OwnerShape>(&owner);
+            assert_eq!((slim.values() > OWNER_VALUES_MAX, slim.is_cut()), (true, true));
+            assert_eq!(slim.resource_version().as_deref(), Some("1"));
+            let kept = slim.of_any_shape().into_object(&Gvk::new("v1", "Any"));
+            let text = kept.value().to_string();
+            assert!(text.len() < owner.to_string().len() * 6 / 10, "{} bytes", text.len());
+            assert!(!read::<AnyShape>(&owner).is_cut());
+        }
     }
 
     /// A page of them would be there as trees.

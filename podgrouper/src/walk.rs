@@ -25,6 +25,8 @@ pub(crate) enum WalkError {
     Branches { owner: String, count: usize },
     #[error("the owners of the pod go in a circle or are more than {OWNERS_MAX}")]
     Circle,
+    #[error("failed to read owner {owner}: {why}")]
+    TooLarge { owner: String, why: String },
     #[error("failed to read owner {owner}: the API server does not serve {kind}")]
     UnknownKind { owner: String, kind: Gvk },
     #[error("failed to read owner {owner}: {source}")]
@@ -150,6 +152,9 @@ async fn read(
                 if is_grouped_above(store, pod, below).await
                     && cache.expects(&key).await.map_err(failed)? => {}
             Found::Forbidden(_) => return Ok(None),
+            Found::TooLarge(why) => {
+                return Err(WalkError::TooLarge { owner: name(pod, owner), why });
+            }
         }
     }
 }

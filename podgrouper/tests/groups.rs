@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kai_podgrouper::{
-    Answer, Case, Compat, Desired, Facts, Object, Pod, Read, Settings, Stop, Write, group, kinds,
-    mark, merge,
+    Answer, Case, Compat, Desired, Facts, Object, Part, Pod, Read, Settings, Stop, Write, group,
+    kinds, mark, merge,
 };
 use serde_json::{Value, json};
 
@@ -274,6 +274,16 @@ fn differ(path: &str, want: &Value, found: &Value, findings: &mut Vec<String>) {
     }
 }
 
+/// Gives what is read of an object.
+fn part_of(object: &Arc<Object>, part: Part) -> Arc<Object> {
+    let value = object.value();
+    match part {
+        Part::Whole => object.clone(),
+        Part::Metadata => Arc::new(Object::new(json!({"apiVersion": value["apiVersion"],
+            "kind": value["kind"], "metadata": value["metadata"]}))),
+    }
+}
+
 /// Groups a pod by the objects of a file, as far up its owners as they go.
 fn desired(
     pod: &Pod,
@@ -296,6 +306,9 @@ fn desired(
         owners.push(object);
     }
     let top = owners.last().cloned().unwrap_or_else(|| Arc::new(pod.to_object()));
+    // What has no rule is read in full where a Karta describes it.
+    let part = kinds::find(kinds::TABLE, &top.gvk()).map_or(Part::Whole, |row| row.part);
+    let top = part_of(&top, part);
     let mut facts = Facts::default();
     for _ in 0..100 {
         let case =
@@ -309,8 +322,9 @@ fn desired(
                     Read::Get { api_version, .. } if unserved.contains(&json!(api_version)) => {
                         Answer::Unserved
                     }
-                    Read::Get { api_version, kind, name, .. } => {
-                        find(api_version, kind, name).map_or(Answer::Absent, Answer::Found)
+                    Read::Get { api_version, kind, name, part, .. } => {
+                        let found = find(api_version, kind, name);
+                        found.map_or(Answer::Absent, |found| Answer::Found(part_of(&found, *part)))
                     }
                     Read::List { kind, prefix, labels, .. } => {
                         let fits = |object: &&Arc<Object>| {

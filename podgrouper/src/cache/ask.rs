@@ -8,10 +8,11 @@ use kube::api::{Api, DynamicObject, GetParams, ListParams, WatchEvent, WatchPara
 use kube::core::{ObjectList, Request};
 
 use super::kind::Kind;
-use super::object::{MetadataShape, kept};
+use super::object::MetadataShape;
 use super::{ObjectKey, Part};
-use crate::object::{Gvk, Object};
-use crate::slim::{AnyShape, ClaimShape, Slim};
+use crate::kinds;
+use crate::object::Gvk;
+use crate::slim::{AnyShape, ClaimShape, OwnerShape, Shape, Slim, WorkloadShape};
 
 /// Changes of the objects of a kind.
 pub(super) type Events = BoxStream<'static, Result<WatchEvent<Slim<MetadataShape>>, kube::Error>>;
@@ -35,26 +36,29 @@ pub(super) async fn object(
     kind: &Kind,
     key: &ObjectKey,
     part: Part,
-) -> Result<Object, kube::Error> {
+) -> Result<Slim<AnyShape>, kube::Error> {
     let requests = requests(client, kind, &key.namespace);
     let latest = GetParams::default();
+    let request = match part {
+        Part::Metadata => requests.get_metadata(&key.name, &latest),
+        Part::Whole => requests.get(&key.name, &latest),
+    };
+    let request = request.map_err(kube::Error::BuildRequest)?;
     match part {
-        Part::Metadata => {
-            let request = requests.get_metadata(&key.name, &latest);
-            let request = request.map_err(kube::Error::BuildRequest)?;
-            let found = client.request::<Slim<MetadataShape>>(request).await;
-            found.map(|found| kept(&key.gvk, found))
+        Part::Metadata => shaped::<MetadataShape>(client, request).await,
+        Part::Whole if is_claim(&key.gvk) => shaped::<ClaimShape>(client, request).await,
+        Part::Whole if kinds::find(kinds::TABLE, &key.gvk).is_some() => {
+            shaped::<WorkloadShape>(client, request).await
         }
-        Part::Whole => {
-            let request = requests.get(&key.name, &latest).map_err(kube::Error::BuildRequest)?;
-            if is_claim(&key.gvk) {
-                let found = client.request::<Slim<ClaimShape>>(request).await;
-                return found.map(|found| kept(&key.gvk, found));
-            }
-            let found = client.request::<Slim<AnyShape>>(request).await;
-            found.map(|found| kept(&key.gvk, found))
-        }
+        Part::Whole => shaped::<OwnerShape>(client, request).await,
     }
+}
+
+async fn shaped<S: Shape>(
+    client: &Client,
+    request: http::Request<Vec<u8>>,
+) -> Result<Slim<AnyShape>, kube::Error> {
+    client.request::<Slim<S>>(request).await.map(Slim::of_any_shape)
 }
 
 /// Tells whether objects of a kind are claims of devices.
@@ -91,7 +95,60 @@ mod tests {
     use serde_json::json;
 
     use super::super::epoch::Epoch;
+    use super::super::object::kept;
     use super::*;
+
+    /// Reads an object of a kind at a server that has this one.
+    async fn read(api_version: &str, kind: &str, part: Part, text: String) -> Slim<AnyShape> {
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let answer = Response::new(Body::from(text.clone().into_bytes()));
+            async move { Ok::<_, std::convert::Infallible>(answer) }
+        });
+        let client = Client::new(server, "default");
+        let gvk = Gvk::new(api_version, kind);
+        let wanted = GroupVersionKind::gvk(&gvk.group, &gvk.version, &gvk.kind);
+        let kind = Kind {
+            resource: ApiResource::from_gvk(&wanted),
+            is_namespaced: true,
+            epoch: Epoch::default(),
+            readable: Mutex::default(),
+        };
+        let key = ObjectKey { gvk, namespace: "n".to_owned(), name: "o".to_owned() };
+        object(&client, &kind, &key, part).await.expect("it can be read")
+    }
+
+    /// Ten such trees at once were a gigabyte.
+    #[tokio::test]
+    async fn of_an_owner_of_very_many_values_no_tree_is_made() {
+        let many = vec![json!({"operator": "Exists"}); 130_000];
+        let template = json!({"spec": {"restartPolicy": "Never", "tolerations": many}});
+        let jobs = json!([{"name": "j", "template": {"spec": {"template": template}}}]);
+        let metadata = json!({"name": "o", "namespace": "n"});
+        let of = |spec: serde_json::Value| json!({"metadata": metadata, "spec": spec}).to_string();
+        for (api_version, kind, part, spec, is_cut) in [
+            ("batch/v1", "Job", Part::Metadata, json!({"template": template}), false),
+            (
+                "jobset.x-k8s.io/v1alpha2",
+                "JobSet",
+                Part::Whole,
+                json!({"replicatedJobs": jobs}),
+                false,
+            ),
+            // Its rule reads every field of that name.
+            (
+                "jobset.x-k8s.io/v1alpha2",
+                "JobSet",
+                Part::Whole,
+                json!({"replicatedJobs": many}),
+                true,
+            ),
+            ("example.com/v1", "Work", Part::Whole, json!({"template": template}), true),
+        ] {
+            let found = read(api_version, kind, part, of(spec)).await;
+            assert_eq!(found.is_cut(), is_cut, "{kind}");
+            assert_eq!(found.values() < 1_000, !is_cut, "{kind}: {}", found.values());
+        }
+    }
 
     /// A claim that cannot be read would leave all pods of its group uncounted.
     #[tokio::test]
@@ -119,6 +176,7 @@ mod tests {
         let gvk = Gvk::new("resource.k8s.io/v1", "ResourceClaim");
         let key = ObjectKey { gvk, namespace: "n".to_owned(), name: "c".to_owned() };
         let claim = object(&client, &kind, &key, Part::Whole).await.expect("it can be read");
+        let claim = kept(&key.gvk, claim);
         let claim = claim.value();
         assert_eq!(claim["metadata"]["generation"], 2);
         assert_eq!(claim["spec"], json!({"devices": {"requests": [{"name": "r"}]}}));

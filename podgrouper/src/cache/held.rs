@@ -2,10 +2,16 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde_json::Value;
+
 use super::ObjectKey;
 
-/// Bytes of JSON text that are kept at most; as trees they take some four times as much.
-const BYTES_MAX: usize = 8 << 20;
+/// Memory that all of them take at most.
+const BYTES_MAX: usize = 32 << 20;
+/// The memory of a field beside its key and value, with its place in the index of its table, and the number of fields for
+/// which there is room in the smallest table.
+const FIELD_BYTES: usize = 128;
+const FIELDS_MIN: usize = 3;
 
 /// The objects that are held whole, the longest held first.
 ///
@@ -44,15 +50,40 @@ impl Held {
     }
 }
 
+/// Gives the memory that a value takes as a tree: of many small ones it is forty times their text.
+pub(super) fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::Array(rows) => rows.iter().map(|row| size_of_val(row) + bytes_of(row)).sum(),
+        Value::Object(fields) if fields.is_empty() => 0,
+        Value::Object(fields) => {
+            let inner = fields.iter().map(|(key, value)| key.len() + bytes_of(value));
+            FIELD_BYTES * fields.len().max(FIELDS_MIN) + inner.sum::<usize>()
+        }
+        Value::String(text) => text.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BYTES_MAX, Held};
+    use serde_json::json;
+
+    use super::{BYTES_MAX, Held, bytes_of};
     use crate::cache::ObjectKey;
     use crate::object::Gvk;
 
     fn key(name: &str) -> ObjectKey {
         let gvk = Gvk::new("batch/v1", "Job");
         ObjectKey { gvk, namespace: "n".to_owned(), name: name.to_owned() }
+    }
+
+    /// Forty claims of which each is two hundred kilobytes of text took 250 MB.
+    #[test]
+    fn what_is_held_counts_as_the_tree_that_it_is() {
+        let small = json!(vec![json!({"a": "b"}); 10_000]);
+        assert!(bytes_of(&small) > 40 * small.to_string().len(), "{} bytes", bytes_of(&small));
+        let large = json!({"a": "b".repeat(1_000_000)});
+        assert!((1_000_000..1_001_000).contains(&bytes_of(&large)), "{} bytes", bytes_of(&large));
     }
 
     #[test]

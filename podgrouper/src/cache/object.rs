@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::object::{CUT, Gvk, Object, OwnerRef};
 use crate::pod::OWNERS_MAX;
-use crate::slim::{Kept, Shape, Slim};
+use crate::slim::{Kept, OWNER_VALUES_MAX, Shape, Slim};
 use crate::texts::bounded;
 
 /// The metadata of an object of any kind, all but the bookkeeping of server-side apply.
@@ -17,6 +17,7 @@ impl Shape for MetadataShape {
         &[("metadata", Kept::Fields(&[("managedFields", Kept::Nothing)], &Kept::Whole))],
         &Kept::Nothing,
     );
+    const VALUES_MAX: usize = OWNER_VALUES_MAX;
 }
 
 /// Fields of metadata that are kept as they are.

@@ -22,19 +22,13 @@ const CUT_NOTE: &str = "the owner has more than 16 KiB of labels or of annotatio
 /// The default `PodGroup` of the top owner, with the owners that settings are searched in, bottom
 /// first. An empty list stands for the top owner alone.
 pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Stop> {
-    let alone;
-    let list = if list.is_empty() {
-        alone = [Arc::new(case.top.clone())];
-        &alone
-    } else {
-        list
-    };
+    let list = searched(case.top, list);
     let mut notes = Vec::new();
     if case.top.value()["metadata"][CUT] == true {
         notes.push(CUT_NOTE.to_owned());
     }
     let defaults = Defaults::read(case.settings, case.facts, &mut notes)?;
-    let mut search = Search { case, list, defaults: &defaults, notes: &mut notes };
+    let mut search = Search { case, list: &list, defaults: &defaults, notes: &mut notes };
     let priority_class = search.priority(FALLBACK_PRIORITY)?;
     let preemptibility = search.preemptibility();
     let preemption_delay = search.duration(names::annotation::PREEMPTION_DELAY, false);
@@ -59,6 +53,11 @@ pub(crate) fn base(case: &Case<'_>, list: &[Arc<Object>]) -> Result<Desired, Sto
     })
 }
 
+/// Lists the owners that settings are searched in. None of them is copied: the top owner is as large as its user likes.
+fn searched<'a>(top: &'a Object, list: &'a [Arc<Object>]) -> Vec<&'a Object> {
+    if list.is_empty() { vec![top] } else { list.iter().map(AsRef::as_ref).collect() }
+}
+
 /// One `PodGroup` per pod, owned by the pod; all else from the top owner.
 pub(crate) fn per_pod(case: &Case<'_>) -> Result<Desired, Stop> {
     let mut desired = base(case, &[])?;
@@ -74,7 +73,7 @@ pub(crate) fn priority(
     notes: &mut Vec<String>,
 ) -> Result<String, Stop> {
     let defaults = Defaults::read(case.settings, case.facts, &mut Vec::new())?;
-    let list = [Arc::new(case.top.clone())];
+    let list = searched(case.top, &[]);
     Search { case, list: &list, defaults: &defaults, notes }.priority(fallback)
 }
 
@@ -164,7 +163,7 @@ pub(crate) fn class_exists(facts: &Facts, name: &str) -> Result<bool, Stop> {
 /// A search through owners bottom to top, then the pod, then the defaults per type.
 struct Search<'a> {
     case: &'a Case<'a>,
-    list: &'a [Arc<Object>],
+    list: &'a [&'a Object],
     defaults: &'a Defaults,
     notes: &'a mut Vec<String>,
 }
@@ -206,7 +205,7 @@ impl Search<'_> {
                     .push(format!("label {key} is {text:?}, want preemptible or non-preemptible")),
             }
         }
-        let of = |owner: &Arc<Object>| {
+        let of = |owner: &&Object| {
             let text = &self.defaults.of(&owner.gvk())?.preemptibility;
             Preemptibility::parse(&text.to_lowercase())
         };
@@ -225,5 +224,22 @@ impl Search<'_> {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::searched;
+    use crate::object::Object;
+
+    /// The rule is asked again for each fact that it reads.
+    #[test]
+    fn the_top_owner_is_searched_where_it_is() {
+        let (top, other) = (Object::default(), Arc::new(Object::default()));
+        assert!(std::ptr::eq(searched(&top, &[])[0], &top));
+        let list = [other];
+        assert!(std::ptr::eq(searched(&top, &list)[0], Arc::as_ptr(&list[0])));
     }
 }

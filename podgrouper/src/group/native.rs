@@ -90,7 +90,7 @@ fn read<'a>(
 
 fn desired(case: &Case<'_>, gang: &Gang<'_>) -> Result<Desired, Stop> {
     // The gang's own labels and annotations first, then those of the workload that it belongs to.
-    let mut top = Object::clone(gang.stated_by);
+    let mut top = gang.stated_by.head();
     for (key, text) in case.top.labels() {
         top.add_missing("labels", key, text);
     }

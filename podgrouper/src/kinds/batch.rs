@@ -40,7 +40,7 @@ fn min_member(case: &Case<'_>, job: &Object) -> Result<Option<i64>, Stop> {
 pub(crate) fn cron_job(case: &Case<'_>) -> Result<Desired, Stop> {
     let owner = case.pod.owners.iter().find(|owner| owner.kind == "Job");
     let name = &owner.ok_or_else(|| Stop::bad("no owner reference of type 'Job'"))?.name;
-    let read = Read::get("batch/v1", "Job", &case.pod.namespace, name);
+    let read = Read::metadata("batch/v1", "Job", &case.pod.namespace, name);
     let job = case.facts.object(read)?;
     let job = job.ok_or_else(|| Stop::bad(format!("jobs.batch {name:?} not found")))?;
     let case = Case { top: job, owners: &[], ..*case };

@@ -16,8 +16,23 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
         return Ok(None);
     }
     let gvk = case.top.gvk();
+    let answer = case.facts.ask(definitions(&gvk))?;
+    let Answer::List(found) = answer else { return Ok(None) };
+    let usable: Vec<&Object> =
+        found.iter().map(AsRef::as_ref).filter(|karta| is_usable(karta, &gvk)).collect();
+    match usable[..] {
+        [karta] => by_definition(case, karta).map(Some),
+        [] if case.settings.is_kai_v017() => {
+            Err(Stop::bad(format!("no Karta describes {gvk}; KAI fails here")))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A read of the Kartas that describe a kind. Where there are some, the top owner is read in full: they name any of its fields.
+pub(crate) fn definitions(gvk: &Gvk) -> Read {
     let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    let read = Read::List {
+    Read::List {
         api_version: "run.ai/v1alpha1".to_owned(),
         kind: "Karta".to_owned(),
         namespace: String::new(),
@@ -28,17 +43,6 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
             label("run.ai/karta-kind", &gvk.kind),
         ],
         sought: Sought::All,
-    };
-    let answer = case.facts.ask(read)?;
-    let Answer::List(found) = answer else { return Ok(None) };
-    let usable: Vec<&Object> =
-        found.iter().map(AsRef::as_ref).filter(|karta| is_usable(karta, &gvk)).collect();
-    match usable[..] {
-        [karta] => by_definition(case, karta).map(Some),
-        [] if case.settings.is_kai_v017() => {
-            Err(Stop::bad(format!("no Karta describes {gvk}; KAI fails here")))
-        }
-        _ => Ok(None),
     }
 }
 

@@ -142,12 +142,9 @@ fn foreign_parts(case: &Case<'_>, cluster: &Object) -> Vec<String> {
     let names: Vec<String> =
         (0..).zip(workers).map(|(index, group)| group_name(group, index)).collect();
     let head = Part { name: HEAD, template: &spec["headGroupSpec"]["template"] };
-    let part = |(name, group): (&'_ String, &'_ Value)| (name.clone(), group["template"].clone());
-    let templates: Vec<(String, Value)> = names.iter().zip(workers).map(part).collect();
-    let parts: Vec<Part<'_>> = [head]
-        .into_iter()
-        .chain(templates.iter().map(|(name, template)| Part { name, template }))
-        .collect();
+    let groups = names.iter().zip(workers);
+    let groups = groups.map(|(name, group)| Part { name, template: &group["template"] });
+    let parts: Vec<Part<'_>> = [head].into_iter().chain(groups).collect();
     let names = foreign(&parts, &case.settings.scheduler);
     names.into_iter().map(str::to_owned).collect()
 }

@@ -39,7 +39,7 @@ pub(crate) fn knative_service(case: &Case<'_>) -> Result<Desired, Stop> {
     let name = case.pod.label(REVISION_LABEL).ok_or_else(|| {
         Stop::bad(format!("pod has no label {REVISION_LABEL}, which names its revision"))
     })?;
-    let read = Read::get("serving.knative.dev/v1", "Revision", namespace, name);
+    let read = Read::metadata("serving.knative.dev/v1", "Revision", namespace, name);
     let revision = case
         .facts
         .object(read)?

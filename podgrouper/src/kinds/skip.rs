@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::exact;
 use crate::defaults::Defaults;
 use crate::desired::Desired;
-use crate::facts::{Read, Stop};
+use crate::facts::{Part, Read, Stop};
 use crate::group::{Case, base, class_exists};
 use crate::object::Object;
 use kai_api::names;
@@ -34,10 +34,10 @@ pub(crate) fn skip_top_owner(case: &Case<'_>) -> Result<Desired, Stop> {
         }
     }
     list.extend(entry.map(Arc::new));
-    let rule = exact(case.table, &last.gvk());
+    let row = exact(case.table, &last.gvk());
     let case = Case { top: &last, owners: &list, ..*case };
-    let mut desired = match rule {
-        Some(rule) => rule(&case)?,
+    let mut desired = match row {
+        Some(row) => (row.rule)(&case)?,
         None => base(&case, &list)?,
     };
     desired.notes.extend(notes);
@@ -49,7 +49,8 @@ fn last_owner(case: &Case<'_>, below: &[Arc<Object>]) -> Result<Object, Stop> {
     let owner = last.reference();
     let namespace = Some(last.namespace()).filter(|name| !name.is_empty());
     let namespace = namespace.unwrap_or(&case.pod.namespace);
-    let read = Read::get(&owner.api_version, &owner.kind, namespace, &owner.name);
+    let part = exact(case.table, &owner.gvk()).map_or(Part::Metadata, |row| row.part);
+    let read = Read::owner(&owner, namespace, part);
     match case.facts.object(read)? {
         Some(object) => Ok(Object::clone(object)),
         None => Err(Stop::bad(format!("{} {namespace}/{} not found", owner.kind, owner.name))),

@@ -148,12 +148,40 @@ async fn a_pod_with_a_node_has_the_group_of_no_other_owner_written() {
 async fn an_owner_that_is_nested_too_deep_is_told_of() {
     let server = Server::new();
     let spec = (0..200).fold(json!(1), |inner, _| json!({"a": inner}));
-    let metadata = json!({"namespace": "n", "name": "j", "uid": "j", "resourceVersion": "1"});
-    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec});
-    server.has("/apis/batch/v1/namespaces/n/jobs/j", job);
-    let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"});
+    let metadata = json!({"namespace": "n", "name": "l", "uid": "l", "resourceVersion": "1"});
+    let (version, kind) = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet");
+    let set = json!({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec});
+    server.has("/apis/leaderworkerset.x-k8s.io/v1/namespaces/n/leaderworkersets/l", set);
+    let owner = json!({"apiVersion": version, "kind": kind, "name": "l", "uid": "l"});
     let done = round(&server.reconciler(), "p", owner).await;
     assert!(matches!(&done, Err(Failure::Wrong(why)) if why.contains("recursion")), "{done:?}");
+}
+
+/// A megabyte of JSON may be half a gigabyte of memory as a tree.
+#[tokio::test]
+async fn an_owner_of_very_many_values_is_told_of() {
+    let server = Server::new();
+    let many = vec![json!({"operator": "Exists"}); 20_000];
+    let template = json!({"spec": {"tolerations": many}});
+    for (api_version, kind, plural, is_read) in [
+        ("batch/v1", "Job", "jobs", true),
+        ("example.com/v1", "Work", "works", true),
+        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "leaderworkersets", false),
+    ] {
+        let metadata = json!({"namespace": "n", "name": "o", "uid": "o", "resourceVersion": "1"});
+        let workers = json!({"size": 2, "workerTemplate": template, "other": many});
+        let spec = json!({"template": template, "replicas": 1, "leaderWorkerTemplate": workers});
+        let object =
+            json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec});
+        server.has(&format!("/apis/{api_version}/namespaces/n/{plural}/o"), object);
+        let owner = json!({"apiVersion": api_version, "kind": kind, "name": "o", "uid": "o"});
+        let done = round(&server.reconciler(), "p", owner).await;
+        match done {
+            Ok(()) => assert!(is_read, "{kind}"),
+            Err(Failure::Wrong(why)) => assert!(!is_read && why.contains("20000 values"), "{why}"),
+            Err(other) => panic!("{kind}: {other:?}"),
+        }
+    }
 }
 
 /// Others of the gang are grouped by the Karta that could not be read.
@@ -255,7 +283,8 @@ async fn of_pods_with_one_label_those_are_copied_that_decide() {
     let workers = Sought::StayingBut("worker-index".to_owned(), "0".to_owned());
     for (sought, expect) in [(Sought::All, 100), (workers, 1), (Sought::SameGroup, 0)] {
         let read = Read::pods("n", &[(KEY, "k")], sought);
-        let answer = reconciler.answer(&read, None).await.expect("they are kept");
+        let answer = reconciler.answer(&read, None, &mut Place::default());
+        let answer = answer.await.expect("they are kept");
         let Answer::List(found) = &answer else { panic!("{answer:?}") };
         assert_eq!(found.len(), expect, "{read:?}");
     }

@@ -76,7 +76,7 @@ impl Devices {
         };
         match self.cache.read(&key, Part::Metadata).await {
             Ok(Found::Object(node)) => Ok(Some(node)),
-            Ok(Found::Absent | Found::Forbidden(_)) => Ok(None),
+            Ok(Found::Absent | Found::Forbidden(_) | Found::TooLarge(_)) => Ok(None),
             Err(error) if is_unserved(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -124,7 +124,9 @@ impl Devices {
                     reads.has_found = true;
                     return Ok(Some(Some(claim)));
                 }
-                Ok(Found::Absent | Found::Forbidden(_)) => return Ok(Some(None)),
+                Ok(Found::Absent | Found::Forbidden(_) | Found::TooLarge(_)) => {
+                    return Ok(Some(None));
+                }
                 // This version is not.
                 Err(error) if is_unserved(&error) => {}
                 Err(error) => return Err(error),

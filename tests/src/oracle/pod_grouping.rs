@@ -222,7 +222,7 @@ impl World {
 
     fn answer(&self, read: &Read) -> Answer {
         match read {
-            Read::Get { api_version, kind, namespace, name } => {
+            Read::Get { api_version, kind, namespace, name, .. } => {
                 let mut found = self.of_kind(api_version, kind, namespace);
                 found.retain(|object| object.name() == name);
                 found.pop().map_or(Answer::Absent, Answer::Found)
