@@ -209,7 +209,7 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
         self.wake.notify_one();
     }
 
-    /// The next key, for one worker alone until [`Queue::done`] or [`Queue::failed`].
+    /// The next key, for one worker alone until [`Queue::done`], [`Queue::failed`] or [`Queue::put_back`].
     pub(crate) async fn take(&self) -> K {
         loop {
             let wait = {
@@ -244,6 +244,13 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
                 state.enqueue(other);
             }
         }
+        drop(state);
+        self.put_back(key);
+    }
+
+    /// Ends a round that came to nothing, of a key that somebody asks for again. How often it failed before stays known.
+    pub(crate) fn put_back(&self, key: &K) {
+        let mut state = self.state();
         if state.work.release(key) {
             state.enqueue(key.clone());
         }
@@ -421,7 +428,7 @@ mod tests {
         assert_eq!(next, ["ana", "mallory", "mallory"]);
         // A worker that comes free wakes whoever waited for it alone.
         let (next, ()) = tokio::join!(timeout(Duration::from_secs(1), queue.take()), async {
-            queue.done(&first[2]);
+            queue.put_back(&first[2]);
         });
         assert!(next.is_ok());
     }

@@ -1,5 +1,8 @@
 //! One pod: find its `PodGroup`, write it, mark the pod (`docs/grouping.md` 3).
 
+mod write;
+mod writers;
+
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,12 +10,11 @@ use std::time::Duration;
 
 use kai_daemon::event::Regarding;
 use kube::Client;
-use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind, Status};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
-use crate::cache::{Cache, Found, ObjectKey, Part, Place, to_object};
+use crate::cache::{Cache, Found, ObjectKey, Part, Place};
 use crate::dependents::Dependents;
 use crate::desired::Desired;
 use crate::events::Recorder;
@@ -20,13 +22,14 @@ use crate::facts::{Answer, Facts, Read, Stop};
 use crate::group::{Case, group};
 use crate::kinds;
 use crate::mark::{mark, stays_in_another};
-use crate::merge::{Write, judge, merge};
 use crate::object::{Gvk, Object, POD_GROUP_API_VERSION};
 use crate::pod::Pod;
+use crate::queue::Queue;
 use crate::settings::Settings;
 use crate::store::{Key, Store};
 use crate::walk::{WalkError, is_unserved, walk};
 use kai_api::names;
+use writers::Writers;
 
 /// A rule asks for a handful of facts; more than this is a loop.
 const READS_MAX: usize = 1_000;
@@ -37,17 +40,13 @@ const NO_KARTA_AGE_MAX: Duration = Duration::from_mins(1);
 const NOTE_CHARS_MAX: usize = 300;
 /// So many things that were said are remembered, so that they are said once.
 const TOLD_MAX: usize = 1 << 16;
-/// So many large `PodGroups` are written at once: those with more sub-groups than this, or much text.
-const LARGE_WRITES: usize = 2;
-const SUBGROUPS_FEW: usize = 500;
-const BULK: &str = "the PodGroups of 16 KiB and more of a namespace have 16 MiB together, and 1 KiB more for each of its \
-    pods, and those of 4 KiB and more 64 MiB, and 4 KiB more for each; delete some that are not needed any more, ask for larger \
-    segments, or write fewer annotations on the workload";
 const WARNING: &str = names::event::POD_GROUPER_WARNING;
 
 /// The reason why a round on a pod did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// Somebody writes the group just now: the pod was put aside, and is called for once its turn comes.
+    Aside,
     /// Somebody wrote in between: try again, and tell nobody.
     Conflict,
     /// The workload's controller is not that far yet: try again, and tell only if it lasts.
@@ -71,12 +70,20 @@ pub(crate) struct Reconciler {
     pub(crate) recorder: Recorder,
     pub(crate) dependents: Dependents,
     /// One writer a `PodGroup` at a time, so that a gang's first pods make it once.
-    group_locks: Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>,
-    /// Places for the writes of large `PodGroups`, each of which takes much memory meanwhile.
-    large: Semaphore,
+    writers: Writers,
+    /// Held while a large one is compared with what is wanted, which takes much memory meanwhile.
+    compared: tokio::sync::Mutex<()>,
     kartas: Mutex<HashMap<Labels, (tokio::time::Instant, Answer)>>,
     /// Hashes of what was said, each with its `PodGroup`.
     told: Mutex<HashSet<u64>>,
+}
+
+/// Parts that the reconciler shares with the watches.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<Store>,
+    pub(crate) cache: Cache,
+    /// Pods that wait for their round.
+    pub(crate) queue: Arc<Queue<Key>>,
 }
 
 /// A round on a pod: what was read in it, and its place for that.
@@ -94,8 +101,7 @@ impl Reconciler {
         client: Client,
         settings: Settings,
         namespace_labels: Vec<(String, String)>,
-        store: Arc<Store>,
-        cache: Cache,
+        Shared { store, cache, queue }: Shared,
     ) -> Self {
         Self {
             recorder: Recorder::new(client.clone()),
@@ -105,8 +111,8 @@ impl Reconciler {
             store,
             cache,
             dependents: Dependents::default(),
-            group_locks: Mutex::default(),
-            large: Semaphore::new(LARGE_WRITES),
+            writers: Writers::new(queue),
+            compared: tokio::sync::Mutex::default(),
             kartas: Mutex::default(),
             told: Mutex::default(),
         }
@@ -114,6 +120,12 @@ impl Reconciler {
 
     /// One round on a pod.
     pub(crate) async fn reconcile(&self, key: &Key) -> Result<(), Failure> {
+        let result = self.round(key).await;
+        self.writers.end(key);
+        result
+    }
+
+    async fn round(&self, key: &Key) -> Result<(), Failure> {
         let Some(pod) = self.store.pod(key) else { return Ok(()) };
         let has_own_group =
             pod.owners.is_empty() && pod.annotation(names::annotation::POD_GROUP).is_some();
@@ -173,7 +185,7 @@ impl Reconciler {
             return Ok(());
         }
         self.log_notes(&desired);
-        self.write_group(&desired).await?;
+        self.write_group(key, &desired).await?;
         self.tell_foreign(pod, &desired).await;
         self.mark_pod(pod, &desired).await
     }
@@ -331,64 +343,6 @@ impl Reconciler {
         Ok(answer)
     }
 
-    async fn write_group(&self, desired: &Desired) -> Result<(), Failure> {
-        let key = Key::new(&desired.namespace, &desired.name);
-        let lock = {
-            let mut locks = self.group_locks.lock().unwrap_or_else(PoisonError::into_inner);
-            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
-            locks.entry(key.clone()).or_default().clone()
-        };
-        let _held = lock.lock().await;
-        let is_large = desired.subgroups.len() > SUBGROUPS_FEW || self.store.is_large(&key);
-        let _place = if is_large { self.large.acquire().await.ok() } else { None };
-        let api = self.groups(&desired.namespace);
-        if self.store.is_cut(&key)
-            && let Ok(Some(found)) = api.get_opt(&desired.name).await
-        {
-            self.store.set_group(&key, Some(&to_object(&pod_group_gvk(), found)));
-        }
-        let (write, is_stored) = {
-            let stored = self.store.group(&key).await;
-            (merge(desired, stored.as_deref(), &self.settings), stored.is_some())
-        };
-        judge(desired, &write).map_err(|why| Failure::Wrong(format!("failed to write {why}")))?;
-        if self.store.is_cut(&key) || !self.store.has_room(&key, write.bytes()) {
-            return Err(Failure::Wrong(format!("PodGroup {key} has no room: {BULK}")));
-        }
-        let written = match write {
-            Write::Nothing => return Ok(()),
-            Write::Create(object) => match serde_json::from_value(object) {
-                Ok(object) => api.create(&PostParams::default(), &object).await,
-                Err(error) => return Err(Failure::Wrong(error.to_string())),
-            },
-            Write::Patch(patch) => {
-                api.patch(&desired.name, &PatchParams::default(), &Patch::Merge(&patch)).await
-            }
-        };
-        match written {
-            Ok(written) => {
-                self.store.update_group(&key, &to_object(&pod_group_gvk(), written));
-                Ok(())
-            }
-            Err(kube::Error::Api(status)) if status.code == 409 => {
-                // Another instance made or changed it: what is there now is the base of the next
-                // round, whenever the watch comes.
-                if let Ok(Some(found)) = api.get_opt(&desired.name).await {
-                    self.store.set_group(&key, Some(&to_object(&pod_group_gvk(), found)));
-                }
-                Err(Failure::Conflict)
-            }
-            Err(kube::Error::Api(status)) if status.code == 404 && is_stored => {
-                self.store.set_group(&key, None);
-                Err(Failure::Conflict)
-            }
-            Err(error) => {
-                let why = format!("failed to write PodGroup {key}: {}", text(&error));
-                Err(failure(&error, why))
-            }
-        }
-    }
-
     async fn mark_pod(&self, pod: &Arc<Pod>, desired: &Desired) -> Result<(), Failure> {
         let Some(patch) = mark(pod, desired, &self.settings) else { return Ok(()) };
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"));
@@ -467,11 +421,6 @@ impl Reconciler {
             uid: &pod.uid.to_string(),
         };
         self.recorder.warn(&regarding, WARNING, message).await;
-    }
-
-    fn groups(&self, namespace: &str) -> Api<DynamicObject> {
-        let gvk = GroupVersionKind::gvk("scheduling.run.ai", "v2alpha2", "PodGroup");
-        Api::namespaced_with(self.client.clone(), namespace, &ApiResource::from_gvk(&gvk))
     }
 }
 

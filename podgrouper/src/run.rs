@@ -28,7 +28,7 @@ use crate::meters::{Ended, Measured, Meters};
 use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::ready::Ready;
-use crate::reconcile::{Failure, Reconciler};
+use crate::reconcile::{Failure, Reconciler, Shared};
 use crate::record::{Heard, Keeper, follow_evictions};
 use crate::scale;
 use crate::shard;
@@ -241,8 +241,7 @@ async fn lead(
         client.clone(),
         args.settings(),
         selector(&args.namespace_label_selector),
-        store.clone(),
-        cache.clone(),
+        Shared { store: store.clone(), cache: cache.clone(), queue: queue.clone() },
     ));
     let mut lists = sink.listed.subscribe();
     let mut tasks = JoinSet::new();
@@ -297,19 +296,21 @@ async fn lead(
     Ok(())
 }
 
-async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>, meters: Meters) {
+/// Groups one pod after the other; never ends.
+pub(crate) async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>, meters: Meters) {
     loop {
         let key = queue.take().await;
         let since = Instant::now();
         let result = reconciler.reconcile(&key).await;
         let how = match &result {
             Ok(()) => Ended::Well,
-            Err(Failure::Early(_)) => Ended::Early,
+            Err(Failure::Aside | Failure::Early(_)) => Ended::Early,
             Err(Failure::Conflict | Failure::Away(_) | Failure::Wrong(_)) => Ended::Badly,
         };
         meters.worked(how, since.elapsed());
         match result {
             Ok(()) => queue.done(&key),
+            Err(Failure::Aside) => queue.put_back(&key),
             Err(failure) => fail(&reconciler, &queue, &key, failure).await,
         }
     }
@@ -318,7 +319,7 @@ async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>, meters: Meter
 async fn fail(reconciler: &Reconciler, queue: &Queue<Key>, key: &Key, failure: Failure) {
     let lasted = queue.failed(key, matches!(failure, Failure::Away(_)));
     let why = match failure {
-        Failure::Conflict => return,
+        Failure::Aside | Failure::Conflict => return,
         Failure::Away(why) => {
             // The watches say it once for all.
             tracing::debug!(pod = %key, "the API server is away: {why}");

@@ -3,19 +3,31 @@
 use std::collections::BTreeMap;
 
 use http::{Method, Request, Response};
+use kai_daemon::metrics::Register;
 use kube::client::Body;
 use serde_json::json;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::meters::Meters;
+use crate::run::work;
 use crate::sought::Sought;
 use crate::status::Usage;
+
+const WORKERS: usize = 10;
+
+fn meters() -> Meters {
+    Meters::new(&Register::default()).expect("names")
+}
 
 /// The API server: objects and lists of kinds by path, and what was written to it.
 #[derive(Clone, Default)]
 struct Server {
     objects: Arc<Mutex<BTreeMap<String, Value>>>,
     written: Arc<Mutex<Vec<String>>>,
+    /// Paths to which the next write takes so long, and fails.
+    slow: Arc<Mutex<BTreeMap<String, Duration>>>,
 }
 
 impl Server {
@@ -42,6 +54,11 @@ impl Server {
         self.objects.lock().expect("nobody panics with it").insert(path.to_owned(), object);
     }
 
+    /// Takes so long for the next write to a path, which fails.
+    fn is_slow_at(&self, path: &str, time: Duration) {
+        self.slow.lock().expect("nobody panics with it").insert(path.to_owned(), time);
+    }
+
     /// Gives what was written by now, a line for each.
     fn written(&self) -> Vec<String> {
         self.written.lock().expect("nobody panics with it").clone()
@@ -58,8 +75,11 @@ impl Server {
             self.objects.lock().expect("nobody panics with it").get(path).cloned()
         } else {
             let line = format!("{} {path}", head.method);
+            let slow = self.slow.lock().expect("nobody panics with it").remove(path);
+            sleep(slow.unwrap_or_default()).await;
             self.written.lock().expect("nobody panics with it").push(line);
-            serde_json::from_slice(&body.collect_bytes().await?).ok()
+            let body = serde_json::from_slice(&body.collect_bytes().await?).ok();
+            if slow.is_some() { Some(refusal(503)) } else { body }
         };
         let answer = found.unwrap_or_else(|| refusal(404));
         let status = answer["code"].as_u64().and_then(|code| u16::try_from(code).ok());
@@ -70,12 +90,17 @@ impl Server {
     }
 
     fn reconciler(&self) -> Reconciler {
+        self.reconciler_of(Arc::new(Queue::new(meters(), WORKERS)))
+    }
+
+    fn reconciler_of(&self, queue: Arc<Queue<Key>>) -> Reconciler {
         let server = self.clone();
         let service = tower::service_fn(move |request| server.clone().answer(request));
         let client = Client::new(service, "default");
         let (changed, _) = tokio::sync::mpsc::unbounded_channel();
         let cache = Cache::new(client.clone(), CancellationToken::new(), changed);
-        Reconciler::new(client, Settings::default(), Vec::new(), Arc::default(), cache)
+        let shared = Shared { store: Arc::default(), cache, queue };
+        Reconciler::new(client, Settings::default(), Vec::new(), shared)
     }
 }
 
@@ -182,6 +207,45 @@ async fn an_owner_of_very_many_values_is_told_of() {
             Err(other) => panic!("{kind}: {other:?}"),
         }
     }
+}
+
+/// A user has the product's own admission answer late, by asking it about much besides.
+#[tokio::test(start_paused = true)]
+async fn a_write_that_takes_long_keeps_no_worker_of_others() {
+    let server = Server::new();
+    let groups = "/apis/scheduling.run.ai/v2alpha2/namespaces/n/podgroups";
+    server.is_slow_at(groups, Duration::from_secs(9));
+    let metadata = json!({"namespace": "n", "name": "j", "uid": "j", "resourceVersion": "1"});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata});
+    server.has("/apis/batch/v1/namespaces/n/jobs/j", job);
+    let queue = Arc::new(Queue::new(meters(), WORKERS));
+    let reconciler = Arc::new(server.reconciler_of(queue.clone()));
+    for _ in 0..WORKERS {
+        tokio::spawn(work(reconciler.clone(), queue.clone(), meters()));
+    }
+    let add = |namespace: &str, name: &str, owners: Value| {
+        let pod = json!({"metadata": {"namespace": namespace, "name": name, "uid": name, "ownerReferences": owners}});
+        let (pod, _) = reconciler.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+        queue.add(Key::of(&pod));
+    };
+    let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"});
+    for number in 0..10 {
+        add("n", &format!("p-{number}"), json!([owner]));
+    }
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(server.written(), Vec::<String>::new(), "it takes long");
+    add("ana", "canary", json!([]));
+    sleep(Duration::from_secs(1)).await;
+    let marks = |namespace: &str| {
+        let mark = format!("PATCH /api/v1/namespaces/{namespace}/pods/");
+        server.written().iter().filter(|line| line.starts_with(&mark)).count()
+    };
+    assert_eq!((marks("ana"), marks("n")), (1, 0));
+    // It fails: the first pod of the next ones makes the group, and is followed by the others; the one that failed comes later.
+    sleep(Duration::from_secs(15)).await;
+    assert_eq!(marks("n"), 10, "{:?}", server.written());
+    let made = server.written().iter().filter(|line| **line == format!("POST {groups}")).count();
+    assert_eq!(made, 2);
 }
 
 /// Others of the gang are grouped by the Karta that could not be read.
