@@ -265,7 +265,8 @@ impl<'a> VictimSearch<'a> {
         basis: Basis<'a>,
         scratch: &'a mut Scratch,
         search: SearchState,
-        (steps_end, counting_end): (u64, u64),
+        steps_end: u64,
+        counting_end: u64,
     ) -> Self {
         Self { basis, scratch, search, steps_end, counting_end }
     }

@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(before, 1, "rounds before the canary's");
     }
 
-    /// What a user's rounds wait for may take as long as the user likes.
+    /// Rounds of a user may wait for as long as the user likes.
     #[tokio::test(start_paused = true)]
     async fn a_namespace_has_a_part_of_the_workers() {
         let (queue, _) = queue();

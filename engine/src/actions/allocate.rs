@@ -362,7 +362,7 @@ impl Cycle<'_> {
         let Some((packings, progress)) = attempt.unfinished() else { return why };
         if let Some(queue) = self.cluster.state.groups()[group].queue() {
             let Cluster { searches, pending, .. } = &mut *self.cluster;
-            searches.keep_packings(&pending.epoch, (queue, group), packings);
+            searches.keep_packings(&pending.epoch, queue, group, packings);
         }
         self.cluster.state.steps.spent = true;
         Why::Undecided { progress: Box::new(progress), before: Some(Box::new(why)) }

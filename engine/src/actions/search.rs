@@ -145,8 +145,8 @@ impl Cycle<'_> {
         let basis = Basis { config: self.config, now: self.now, pending };
         let begun = state.steps.total();
         let steps_end = begun.saturating_add(steps_max).min(self.config.steps_max);
-        let ends = (steps_end, begun.saturating_add(SEARCH_STEPS_MIN));
-        let mut search_victims = VictimSearch::new(basis, scratch, search, ends);
+        let counting_end = begun.saturating_add(SEARCH_STEPS_MIN);
+        let mut search_victims = VictimSearch::new(basis, scratch, search, steps_end, counting_end);
         let is_new = matches!(origin, Origin::New);
         if let Origin::Dated(before) = origin {
             search_victims.take_up(state, *before);

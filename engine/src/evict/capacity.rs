@@ -346,7 +346,7 @@ mod tests {
         demand.shapes.iter().map(amount).collect()
     }
 
-    /// What would be compared with each victim is as long as is said, and none that is left out asks for more.
+    /// Keeps as many kinds as is said, and none that is left out asks for more.
     #[test]
     fn the_hardest_of_many_kinds_are_kept() {
         let (mut state, pods) = pods_of_kinds(50);

@@ -104,7 +104,7 @@ fn giver(of: impl Iterator<Item = QueueId>, queue: QueueId) -> Option<QueueId> {
 }
 
 /// Tells whether something holds that was found out in an epoch, and until a time.
-fn holds(epoch: &SearchEpoch, (of, until): (u64, Option<Timestamp>), now: Timestamp) -> bool {
+fn holds(epoch: &SearchEpoch, of: u64, until: Option<Timestamp>, now: Timestamp) -> bool {
     of == epoch.number() && epoch.owed().is_empty() && until.is_none_or(|until| now < until)
 }
 
@@ -162,7 +162,7 @@ impl ResumableSearches {
         go_on: bool,
     ) -> Recall {
         if let Some(Fruitless { epoch: of, until }) = self.fruitless.get(&at).copied() {
-            if holds(epoch, (of, until), now) {
+            if holds(epoch, of, until, now) {
                 return Recall::Fruitless(until);
             }
             self.fruitless.remove(&at);
@@ -170,7 +170,7 @@ impl ResumableSearches {
         let Some(Unfinished { epoch: of, stopped }) = self.unfinished.remove(&at) else {
             return Recall::Unknown;
         };
-        if of.is_some_and(|of| holds(epoch, (of, stopped.until), now)) {
+        if of.is_some_and(|of| holds(epoch, of, stopped.until, now)) {
             Recall::Unfinished(stopped.search)
         } else if go_on {
             Recall::Dated(stopped.search)
@@ -196,7 +196,8 @@ impl ResumableSearches {
     pub(crate) fn keep_packings(
         &mut self,
         epoch: &SearchEpoch,
-        (queue, group): (QueueId, GroupId),
+        queue: QueueId,
+        group: GroupId,
         searches: Box<Others>,
     ) {
         let (owed, epoch) = (epoch.owed().clone(), epoch.number());

@@ -201,7 +201,7 @@ mod tests {
     use super::super::settings::Flags;
     use super::*;
 
-    /// What answers depend on in a cluster with an empty Config.
+    /// Gives what answers depend on in a cluster with an empty Config.
     fn known() -> Known {
         let flags = Flags { scheduler: "kai-scheduler".into(), queue_label: "q".into() };
         let settings = Arc::new(Settings::of(Some(&ConfigSpec::default()), &flags));

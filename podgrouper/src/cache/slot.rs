@@ -1,4 +1,4 @@
-//! What is known of objects, each in a slot that whoever reads it has to itself.
+//! Keeps what is known of objects, each in a slot that whoever reads it has to itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;

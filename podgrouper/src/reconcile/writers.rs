@@ -17,7 +17,7 @@ use crate::store::Key;
 /// So many large `PodGroups` are written at once, each of which takes much memory meanwhile.
 const LARGE: usize = 2;
 
-/// What a pod needs to write.
+/// A need of a pod that is to write.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Need {
     /// A group, which one pod writes at a time.

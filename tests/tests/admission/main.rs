@@ -2,12 +2,10 @@
 
 #![expect(clippy::panic_in_result_fn, reason = "a test asserts, and hands on what it cannot do")]
 
-use std::{fs, net::TcpListener, path::Path, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use kai_api::names::component;
-use kai_podgrouper::Args;
-use kai_tests::control_plane::{ControlPlane, assets, client, http_get};
+use kai_tests::control_plane::{ControlPlane, assets, http_get};
 use kube::{
     Client, Config,
     api::{Api, DynamicObject, Patch, PatchParams, PostParams},
@@ -15,16 +13,13 @@ use kube::{
     core::{ApiResource, GroupVersionKind},
 };
 use kubectl_kai::install;
+use podgrouper::Podgrouper;
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    task::JoinHandle,
-    time::{Instant, sleep},
-};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, sleep};
 
 mod growth;
 mod healing;
+mod podgrouper;
 mod replicas;
 mod rotation;
 
@@ -314,53 +309,6 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     let found = somebody.patch_status("bound", &PatchParams::default(), &running).await;
     check("status", &answer(found)?, None);
     Ok(())
-}
-
-/// A podgrouper in this process, as one outside of the cluster.
-struct Podgrouper {
-    stop: CancellationToken,
-    task: JoinHandle<Result<(), kai_podgrouper::Error>>,
-    metrics: u16,
-}
-
-impl Podgrouper {
-    async fn start(plane: &ControlPlane, flags: &[&str]) -> Result<Self> {
-        let kubeconfig = plane.kubeconfig_of_account(NAMESPACE, component::PODGROUPER).await?;
-        let client = client(&kubeconfig).await?;
-        let metrics = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let fixed =
-            ["kai-podgrouper", "--health-probe-bind-address=0", "--namespace=kai-scheduler"];
-        let address = format!("--metrics-bind-address=127.0.0.1:{metrics}");
-        let words = fixed.iter().chain(flags).map(|word| (*word).to_owned());
-        let args = Args::try_from_words(words.chain([address]))?;
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(kai_podgrouper::run(args, client, stop.clone()));
-        Ok(Self { stop, task, metrics })
-    }
-
-    async fn stop(self) -> Result<()> {
-        self.stop.cancel();
-        Ok(self.task.await??)
-    }
-
-    /// Ends it between two instructions: it gives nothing back, not the Lease either.
-    async fn kill(self) {
-        self.task.abort();
-        // What a task that was ended says is not news.
-        let _ = self.task.await;
-    }
-
-    /// Counts the questions that were asked.
-    async fn asked(&self) -> Result<u64> {
-        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", self.metrics)).await?;
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await?;
-        let lines = text.lines().filter(|line| line.starts_with("kai_admission_requests_total{"));
-        let count =
-            |line: &str| line.rsplit_once(' ').and_then(|(_, count)| count.parse::<u64>().ok());
-        Ok(lines.filter_map(count).sum::<u64>())
-    }
 }
 
 const SERVED: [&str; 2] =

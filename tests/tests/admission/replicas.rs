@@ -1,5 +1,7 @@
 //! Two replicas with a Lease: one acts, both answer.
 
+use std::net::TcpListener;
+
 use super::*;
 
 /// A replica whose server listens on a port, and who tells the API server to ask on another.

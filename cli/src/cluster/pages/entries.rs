@@ -1,4 +1,4 @@
-//! How much is kept of an object among others: of one with very many fields and elements its metadata alone.
+//! Bounds what is kept of an object among others: of one with very many fields and elements its metadata alone.
 //!
 //! They are counted as they are read, so that no tree is ever larger than what may be kept.
 
