@@ -347,8 +347,8 @@ async fn of_pods_with_one_label_those_are_copied_that_decide() {
     let workers = Sought::StayingBut("worker-index".to_owned(), "0".to_owned());
     for (sought, expect) in [(Sought::All, 100), (workers, 1), (Sought::SameGroup, 0)] {
         let read = Read::pods("n", &[(KEY, "k")], sought);
-        let answer = reconciler.answer(&read, None, &mut Place::default());
-        let answer = answer.await.expect("they are kept");
+        let mut place = Place::default();
+        let answer = reconciler.answer(&read, None, &mut place).await.expect("they are kept");
         let Answer::List(found) = &answer else { panic!("{answer:?}") };
         assert_eq!(found.len(), expect, "{read:?}");
     }
