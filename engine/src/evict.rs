@@ -122,7 +122,7 @@ pub(crate) struct SearchState {
     cut: bool,
     /// True if it went on over news: what it tried before may do by now.
     pub(crate) is_dated: bool,
-    /// Pods that it had drawn when it went on over news the last time.
+    /// Pods that it has drawn, once it went on over news: none is drawn twice.
     taken: IdSet<PodId>,
 }
 
@@ -327,9 +327,14 @@ impl<'a> VictimSearch<'a> {
         let search = &mut self.search;
         if at == search.order.len() {
             let mut batch = search.victims.next(state, &filter)?;
-            if search.is_dated && batch.pods.iter().any(|pod| search.taken.contains(*pod)) {
-                // Its group stands elsewhere in its queue than when it was drawn.
-                batch.pods.clear();
+            if search.is_dated {
+                if batch.pods.iter().any(|pod| search.taken.contains(*pod)) {
+                    // Its group stands elsewhere in its queue than when it was drawn, or came up.
+                    batch.pods.clear();
+                }
+                for pod in &batch.pods {
+                    search.taken.insert(*pod);
+                }
             }
             search.order.push(batch);
         }

@@ -1,6 +1,6 @@
 //! Searches for victims that go on over news: with what is a victim still, as it is by now.
 
-use kai_engine::Change;
+use kai_engine::{Actions, Change};
 use kai_sim::generate::Seed;
 
 use super::{
@@ -84,5 +84,35 @@ fn who_grew_meanwhile_is_left_no_part() {
         let lost = lost.count() + usize::from(evicted.len() > 4);
         let pods = if world.names.find_pod("v-2").is_some() { 3 } else { 2 };
         assert_eq!(lost, pods, "it grows in cycle {grows}");
+    }
+}
+
+/// A group that loses what it can spare after a search drew that stands where the rest of it was to come: it comes up once, and is
+/// evicted once, in sets that are tried in vain.
+#[test]
+fn who_lost_a_pod_meanwhile_comes_up_once() {
+    for loses in 1..15 {
+        let mut world = world(
+            "queues: { borrower: {}, owner: { quota: 7 } }\n\
+             nodes: { node0: { gpus: 3 }, node1: { gpus: 4 } }\n\
+             groups:\n  \
+             o0: { queue: owner, ports: [80], on: node0 }\n  \
+             o1: { queue: owner, ports: [80], on: node1 }\n  \
+             v: { queue: borrower, pods: 3, min: 2, gpus: 1, age: 1h, on: node0*3 }\n  \
+             b0..3: { queue: borrower, gpus: 1, on: node1 }\n  \
+             gang: { queue: owner, pods: 2, gpus: 1, ports: [80] }\n",
+        );
+        world.config.actions = Actions { reclaim: true, ..Actions::NONE };
+        bounded(&mut world, 1);
+        world.config.action_steps_max = Some(2_000);
+        let is_over = (0..1_000).any(|cycle| {
+            if cycle == loses {
+                gone(&mut world, &["v-2"]);
+            }
+            let decided = plan_at(&mut world, cycle);
+            assert_eq!(decided.changes, [], "no port comes free");
+            cycle > loses && !decided.steps.spent
+        });
+        assert!(is_over, "it comes to no end after news in cycle {loses}");
     }
 }
