@@ -18,7 +18,7 @@ use crate::{
         plan::{Eviction, QueueState, Why},
         proof::EvictionKind,
     },
-    evict::queue_snapshot::QueueSnapshot,
+    evict::{queue_snapshot::QueueSnapshot, resume::SearchKey},
     fit::pod_affinity,
     pending::{
         depth::DepthWindow,
@@ -44,16 +44,20 @@ impl Cycle<'_> {
         let goes_on = self.cluster.pending.rounds.is_evicting(kind);
         let wake = self.cluster.pending.wake.take();
         let is_over = self.evict_in_round(kind, goes_on);
-        let Cluster { state, pending, .. } = &mut *self.cluster;
+        let Cluster { state, pending, searches, .. } = &mut *self.cluster;
         // Those who had their turns in earlier cycles of the round were not asked again since.
         let until = pending.rounds.note_wake(kind, pending.wake);
         pending.wake = [wake, until].into_iter().flatten().min();
         if self.config.action_steps_max.is_none() {
             pending.rounds.pass_of(kind, Passed::new());
         }
-        if is_over {
-            let has_changed = pending.rounds.end(kind, pending.epoch.number(), self.now);
+        if is_over
+            && let Some(has_changed) = pending.rounds.end(kind, pending.epoch.number(), self.now)
+        {
             state.steps.spent |= goes_on && has_changed;
+            if self.config.action_steps_max.is_some() {
+                searches.end_round(kind);
+            }
         }
     }
 
@@ -139,6 +143,7 @@ impl Cycle<'_> {
             turns.replace(state, pending, turn, listing.map(|listing| listing.class));
             return;
         }
+        self.cluster.searches.note_turn(SearchKey { group: turn.group, kind });
         let is_untried = self.is_untried(turn);
         if self.is_delayed(turn.group)
             || self.cluster.state.nominations.awaits(turn.group)

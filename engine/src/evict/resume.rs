@@ -57,6 +57,8 @@ struct Packings {
 struct Unfinished {
     /// None where nominations had been taken back and were not made again: what it was made on does not last.
     epoch: Option<u64>,
+    /// True if its group had a turn in the round.
+    had_turn: bool,
     stopped: Stopped,
 }
 
@@ -137,6 +139,20 @@ impl ResumableSearches {
         self.packings.retain(|_, kept| kept.epoch == epoch);
     }
 
+    /// Notes that a group has its turn, whether the search for it goes on in it or waits for another.
+    pub(crate) fn note_turn(&mut self, at: SearchKey) {
+        if let Some(kept) = self.unfinished.get_mut(&at) {
+            kept.had_turn = true;
+        }
+    }
+
+    /// Forgets the searches of a kind whose groups had no turn in a round that is over, as others come before them by now: no
+    /// search that waits for their places, or for them, would begin.
+    pub(crate) fn end_round(&mut self, kind: EvictionKind) {
+        let has_turns = |kept: &mut Unfinished| std::mem::take(&mut kept.had_turn);
+        self.unfinished.retain(|at, kept| at.kind != kind || has_turns(kept));
+    }
+
     /// Tells whether no more searches for victims of a queue are kept before one comes to its end.
     pub(crate) fn is_full_for(&self, queue: QueueId) -> bool {
         self.unfinished.len() >= UNFINISHED_MAX && self.giver(queue).is_none()
@@ -167,7 +183,7 @@ impl ResumableSearches {
             }
             self.fruitless.remove(&at);
         }
-        let Some(Unfinished { epoch: of, stopped }) = self.unfinished.remove(&at) else {
+        let Some(Unfinished { epoch: of, stopped, .. }) = self.unfinished.remove(&at) else {
             return Recall::Unknown;
         };
         if of.is_some_and(|of| holds(epoch, of, stopped.until, now)) {
@@ -227,7 +243,7 @@ impl ResumableSearches {
     ) {
         let epoch = epoch.owed().is_empty().then_some(epoch.number());
         if (go_on || epoch.is_some()) && self.makes_room(stopped.listing.queue) {
-            self.unfinished.insert(at, Unfinished { epoch, stopped });
+            self.unfinished.insert(at, Unfinished { epoch, had_turn: true, stopped });
         }
     }
 

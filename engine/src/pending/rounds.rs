@@ -94,17 +94,17 @@ impl Rounds {
         *until
     }
 
-    /// Ends a round in which all had their turns, unless more are to come from the action before; tells whether something
-    /// changed since it began.
-    pub(crate) fn end(&mut self, kind: EvictionKind, epoch: u64, now: Timestamp) -> bool {
+    /// Ends a round in which all had their turns; tells whether something changed since it began. It does not end, and nothing is
+    /// told, where more are to come from the action before.
+    pub(crate) fn end(&mut self, kind: EvictionKind, epoch: u64, now: Timestamp) -> Option<bool> {
         let at = kind as usize;
         if at.checked_sub(1).is_some_and(|before| !self.evicting[before].had.is_empty()) {
-            return false;
+            return None;
         }
         let round = &mut self.evicting[at];
         let has_changed = round.epoch != epoch || round.until.is_some_and(|until| until <= now);
         *round = Round::default();
-        has_changed
+        Some(has_changed)
     }
 
     /// Takes the groups that allocate left without a turn, where it goes on with a round.

@@ -153,6 +153,26 @@ fn long_searches_of_groups_alike_take_the_part_of_one() {
     }
 }
 
+/// Searches whose groups have no turns any more, as others of their class come before them, hold no places for ever: the others
+/// would wait for them.
+#[test]
+fn searches_without_turns_give_their_places_up() {
+    const PART: u64 = 20;
+    let mut world = closed(30);
+    world.config.actions = Actions { reclaim: true, ..Actions::NONE };
+    let alone = plan_at(&mut world.clone(), 0).steps.total();
+    assert!(alone > 4 * PART, "{alone} steps");
+    world.config.action_steps_max = Some(2_000);
+    world.config.steps_max = SEARCHES_MIN * PART;
+    for number in 0..70 {
+        assert!(plan_at(&mut world, number).steps.spent);
+        let group = format!("queue: owner, priority: {}, preemptible: true", 51 + number);
+        add(&mut world, &format!("groups: {{ w{number}: {{ {group}, gpus: 1, ports: [80] }} }}"));
+    }
+    let is_over = (70..2_000).any(|cycle| !plan_at(&mut world, cycle).steps.spent);
+    assert!(is_over, "the last one is never asked");
+}
+
 /// A search that is cut off and finds nothing passes over turns before it begins anew, as long as news come.
 #[test]
 fn a_search_that_proves_nothing_rests() {
