@@ -7,7 +7,7 @@
 //! is, so that what is found is as true as what any search finds. That nothing is found proves nothing.
 //!
 //! # Cost
-//! That of a set of all victims that were drawn.
+//! That of a set of all victims that were drawn, and that of looking at each of their groups.
 
 use crate::{
     base::{
@@ -48,11 +48,20 @@ impl VictimSearch<'_> {
         let drawn: usize = order.iter().map(|batch| batch.pods.len().max(1)).sum();
         state.steps.victims += steps_of_set(drawn, EVICTED_A_STEP);
         state.steps.compared += search.demand.beside_the_first(drawn);
+        let (now, mut compared) = (&*state, 0);
+        // Each group once, however many steps of it were drawn: budgets are asked about all of its pods.
+        let mut known: FewMap<GroupId, bool> = FewMap::default();
         for batch in order.iter_mut() {
-            if !filter.stands(state, batch, gives) {
+            let group = batch.group;
+            let stands = *known.or_insert_with(group, || {
+                compared += victims::passing(now, group);
+                filter.stands(now, group, gives)
+            });
+            if !(stands && filter.are_there(now, batch)) {
                 batch.pods.clear();
             }
         }
+        state.steps.compared += compared;
         search.taken = order.iter().flat_map(|batch| &batch.pods).copied().collect();
         search.victims = victims.renewed(state, &filter, gives);
         (search.order, search.sets, search.cut, search.is_dated) = (order, sets, cut, true);

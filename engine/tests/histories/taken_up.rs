@@ -1,6 +1,6 @@
 //! Searches for victims that go on over news: with what is a victim still, as it is by now.
 
-use kai_engine::{Actions, Change};
+use kai_engine::{Actions, Change, Progress, Why};
 use kai_sim::generate::Seed;
 
 use super::{
@@ -115,4 +115,34 @@ fn who_lost_a_pod_meanwhile_comes_up_once() {
         });
         assert!(is_over, "it comes to no end after news in cycle {loses}");
     }
+}
+
+/// Each group that was drawn is looked at again where its search goes on over news, and that counts as passing it over does.
+#[test]
+fn looking_at_victims_again_counts() {
+    let mut world = cluster(10, 4, |_| 1);
+    gang(&mut world, 2, 4);
+    world.config.actions = Actions { reclaim: true, ..Actions::NONE };
+    bounded(&mut world, 1);
+    world.config.action_steps_max = Some(2_000);
+    let mut most = 0;
+    for cycle in 0..200 {
+        let why = world.cluster.verdict(group(&world, "gang"));
+        let drawn = if let Some(Why::Undecided { progress, .. }) = why
+            && let Progress::Eviction { groups, .. } = **progress
+        {
+            u64::from(groups)
+        } else {
+            0
+        };
+        let decided = plan_at(&mut world, cycle);
+        let steps = decided.steps;
+        assert!(steps.compared >= 4 * drawn, "{steps:?} with {drawn} groups in cycle {cycle}");
+        most = most.max(drawn);
+        if !decided.changes.is_empty() {
+            break;
+        }
+        idle_node(&mut world, "node50", 1 + cycle.unsigned_abs() % 2);
+    }
+    assert!(most >= 5, "{most} groups were drawn");
 }

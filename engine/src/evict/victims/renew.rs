@@ -7,27 +7,30 @@ use crate::{
         few::Few,
         ids::{GroupId, PodId, QueueId},
     },
-    evict::victims::{Batch, LeafVictims, Rest, VictimFilter, Victims},
+    evict::victims::{Batch, LeafVictims, Rest, VictimFilter, Victims, passing},
     queues::tournament::Tournament,
     state::{State, group_key::GroupKey},
 };
 
 impl VictimFilter<'_> {
-    /// Tells whether pods that were drawn together may be evicted as they are by now: their group may be a victim, and its queue
-    /// `gives`.
+    /// Tells whether a group that came up may be a victim as it is by now, and its queue `gives`. It takes as many comparisons as
+    /// to pass it over.
     pub(crate) fn stands(
         &self,
         state: &State,
-        batch: &Batch,
+        group: GroupId,
         gives: impl Fn(QueueId) -> bool,
     ) -> bool {
-        let group = batch.group;
         // One that is gone, or whose number is another's by now, is asked nothing else.
         self.basis.pending.running.contains(group)
             && state.groups()[group].queue().is_some_and(gives)
             && GroupKey::of(state, group).is_some_and(|key| key >= self.floor())
-            && batch.pods.iter().all(|pod| self.is_there(state, group, *pod))
             && self.admits(state, group)
+    }
+
+    /// Tells whether pods that were drawn together are of their group still, and may be evicted.
+    pub(crate) fn are_there(&self, state: &State, batch: &Batch) -> bool {
+        batch.pods.iter().all(|pod| self.is_there(state, batch.group, *pod))
     }
 
     /// Tells whether a pod is of a group, and may be evicted.
@@ -86,8 +89,13 @@ impl LeafVictims {
         filter: &VictimFilter<'_>,
         gives: &impl Fn(QueueId) -> bool,
     ) {
-        let stands = |rest: &Rest| rest.batches().all(|batch| filter.stands(state, &batch, gives));
-        self.rests.retain(|_, rest| stands(rest));
+        let (now, mut compared) = (&*state, 0);
+        self.rests.retain(|_, rest| {
+            compared += passing(now, rest.group);
+            filter.stands(now, rest.group, gives)
+                && rest.batches().all(|batch| filter.are_there(now, &batch))
+        });
+        state.steps.compared += compared;
         let Some(key) = self.fresh else { return };
         let running = filter.basis.pending.running.of(self.queue);
         let is_listed = running.is_some_and(|groups| groups.contains(&key));
