@@ -76,8 +76,9 @@ impl VictimSearch<'_> {
         self.steps_end = self.steps_end.max(state.steps.total() + 1);
     }
 
-    /// Tells whether victims of a search that went on over news may go as they are by now: budgets stand, and each group loses
-    /// what a search that begins would take from it. A group of which that is not so is a victim no more.
+    /// Tells whether victims of a search that went on over news may go as they are by now: budgets stand, no more groups are
+    /// moved than may be, and each group loses what a search that begins would take from it. A group of which that is not so is a
+    /// victim no more.
     pub(super) fn may_go(&mut self, state: &mut State, victims: &VictimSet) -> bool {
         let search = &mut self.search;
         let pods = victims.iter().flat_map(|at| &search.order[*at].pods).copied();
@@ -87,6 +88,13 @@ impl VictimSearch<'_> {
         let mut lost: FewMap<GroupId, VictimSet> = FewMap::default();
         for at in victims.iter().filter(|at| search.stands(**at)) {
             lost.or_default(search.order[*at].group).push(*at);
+        }
+        let most = self.basis.config.consolidation_victims_max;
+        if search.kind == EvictionKind::Consolidate
+            && most.is_some_and(|most| lost.iter().count() > most as usize)
+        {
+            // Others came between those that were drawn and those that were to come.
+            return false;
         }
         let mut stale: Few<GroupId> = Few::default();
         for (group, places) in lost.iter() {

@@ -1,5 +1,7 @@
 //! Searches for victims that go on over news: with what is a victim still, as it is by now.
 
+use std::fmt::Write;
+
 use kai_engine::{Actions, Change, Progress, Why};
 use kai_sim::generate::Seed;
 
@@ -145,4 +147,46 @@ fn looking_at_victims_again_counts() {
         idle_node(&mut world, "node50", 1 + cycle.unsigned_abs() % 2);
     }
     assert!(most >= 5, "{most} groups were drawn");
+}
+
+/// No more groups are moved than may be, though one came between those that a search drew and those that were to come.
+#[test]
+fn no_more_are_moved_than_may_be() {
+    let mut moved = 0;
+    for comes in 1..10 {
+        let mut text = String::from(
+            "queues: { q: {} }\nnodes: { node0..4: { gpus: 4 }, node5: { gpus: 2 } }\ngroups:\n",
+        );
+        for node in 1..5 {
+            let _ = writeln!(
+                text,
+                "  f{node}: {{ queue: q, gpus: 3, preemptible: false, on: node{node} }}"
+            );
+        }
+        for group in 1..4 {
+            let _ =
+                writeln!(text, "  g{group}: {{ queue: q, gpus: 1, age: {group}0m, on: node0 }}");
+        }
+        text += "  old: { queue: q, pods: 2, gpus: 1, age: 2h, on: node5*2 }\n";
+        text += "  waits: { queue: q, priority: 75, gpus: 4 }\n";
+        let mut world = world(&text);
+        world.config.actions = Actions { consolidate: true, ..Actions::NONE };
+        world.config.consolidation_victims_max = Some(3);
+        bounded(&mut world, 1);
+        world.config.action_steps_max = Some(2_000);
+        for cycle in 0..100 {
+            if cycle == comes {
+                one(&mut world, "x", "queue: q, gpus: 1, age: 25m, on: node0");
+            }
+            let decided = plan_at(&mut world, cycle);
+            let is_eviction = |change: &&Change| matches!(change, Change::Evict { .. });
+            let evicted = decided.changes.iter().filter(is_eviction).count();
+            assert!(evicted <= 3, "{evicted} groups, with one that comes in cycle {comes}");
+            if evicted > 0 {
+                moved += 1;
+                break;
+            }
+        }
+    }
+    assert!(moved > 0, "three groups are moved where no other comes before");
 }
