@@ -279,7 +279,7 @@ fn release(state: &State, pod: PodId, freed: &mut Freed, sign: i64) {
     let mut shape = &state.shapes()[facts.shape];
     let cut;
     if let Some(place) = state.pods().status[pod].place.as_ref().filter(|_| facts.is_unplanned) {
-        cut = state.nodes().cut(shape, place.node, state.lanes());
+        cut = state.nodes().cut(shape, place, state.lanes());
         shape = &cut;
     }
     let stands_in = state.lanes_stood_in(pod);

@@ -84,7 +84,7 @@ impl State {
             nodes.ports.count(&shape.facts.ports, place.node, state.leaves_for_good(), sign);
             nodes.reserve(claims, pod, place, Booking { hold, sign });
             if facts.is_unplanned {
-                let cut = nodes.cut(shape, place.node, lanes);
+                let cut = nodes.cut(shape, place, lanes);
                 nodes.occupy(&cut, facts, place, Booking { hold, sign });
                 charge = nodes.charge(&cut, place.node);
             } else {

@@ -4,7 +4,7 @@
 
 use crate::{
     base::{
-        ids::{NodeId, PodId},
+        ids::PodId,
         resources::{Charge, GPU_MILLI, Lane, LaneKind, QueueLane},
     },
     state::{
@@ -12,14 +12,16 @@ use crate::{
         rows::Nodes,
         shape::{self, ShapeRow},
     },
-    told::pod::GpuRequest,
+    told::pod::{GpuRequest, Place},
 };
 
 impl Nodes {
     /// Gives the shape of a pod as it counts on a node that no plan gave it: of each resource at most what the node offers, and
-    /// nothing of a node that is not there.
+    /// nothing of a node that is not there. Devices that its place names have its share, whatever the node offers: a node that
+    /// offers no GPU for a moment has them still, and others go on to share them.
     #[cold]
-    pub(crate) fn cut(&self, shape: &ShapeRow, node: NodeId, lanes: &[LaneKind]) -> ShapeRow {
+    pub(crate) fn cut(&self, shape: &ShapeRow, place: &Place, lanes: &[LaneKind]) -> ShapeRow {
+        let node = place.node;
         let facts = self.facts.get(node).and_then(Option::as_deref);
         let most = |lane: Lane| facts.map_or(0, |facts| facts.allocatable.amount(lane));
         let offered = facts.map_or_else(Charge::default, |facts| self.offer_of(node, facts, lanes));
@@ -47,10 +49,13 @@ impl Nodes {
             cut.charge[lane] = cut.charge[lane].min(offered[lane]);
         }
         let gpus = u16::try_from(most(Lane::GPU) / GPU_MILLI).unwrap_or(u16::MAX);
-        cut.shared = cut.shared.min(gpus);
+        let shared = shape.shared.min(gpus);
+        if place.devices.is_empty() {
+            cut.shared = shared;
+        }
         if let GpuRequest::Memory { mib, devices } = &mut cut.facts.gpu {
             *mib = (*mib).min(self.gpus(node).memory_mib);
-            *devices = cut.shared;
+            *devices = shared;
         }
         cut
     }
@@ -64,7 +69,7 @@ impl State {
         let shape = &self.shapes[facts.shape];
         match &self.pods.status[pod].place {
             Some(place) if facts.is_unplanned => {
-                let cut = self.nodes.cut(shape, place.node, &self.lanes);
+                let cut = self.nodes.cut(shape, place, &self.lanes);
                 self.nodes.charge(&cut, place.node)
             }
             Some(place) => self.nodes.charge(shape, place.node),
@@ -78,7 +83,7 @@ mod tests {
     use super::*;
     use crate::{
         base::{
-            ids::{GroupId, QueueId},
+            ids::{DeviceId, GroupId, NodeId, QueueId},
             resources::Resources,
         },
         state::trial::Trial,
@@ -86,7 +91,7 @@ mod tests {
             delta::Delta,
             group::Group,
             node::Node,
-            pod::{Owner, Place, Pod, PodState, Shape},
+            pod::{Owner, Pod, PodState, Shape},
         },
     };
 
@@ -104,9 +109,10 @@ mod tests {
         Delta::Node(NODE, Box::new(Node { allocatable, ..Node::default() }))
     }
 
-    /// A pod that runs on the node, put there past the scheduler.
-    fn runs(gpu: &GpuRequest) -> Delta {
-        let (owner, state) = (Owner::Group(GROUP), PodState::Running(Place::on(NODE)));
+    /// A pod that runs on the node, on these devices, put there past the scheduler.
+    fn runs(gpu: &GpuRequest, devices: &[DeviceId]) -> Delta {
+        let place = Place { devices: Box::from(devices), ..Place::on(NODE) };
+        let (owner, state) = (Owner::Group(GROUP), PodState::Running(place));
         let shape = Shape { gpu: gpu.clone(), ..Shape::default() };
         let pod = Pod { owner, shape, state, unplanned: true, ..Pod::default() };
         Delta::Pod(POD, Box::new(pod))
@@ -131,7 +137,7 @@ mod tests {
             state.apply(Delta::Queue(QUEUE, Box::default()));
             let group = Group { queue: Some(QUEUE), ..Group::default() };
             state.apply(Delta::Group(GROUP, Box::new(group)));
-            state.apply(runs(&gpu));
+            state.apply(runs(&gpu, &[]));
             assert_eq!(state.queues.rows[QUEUE].used[QueueLane::Gpu], 0, "{gpu:?}");
             let is_mig = matches!(gpu, GpuRequest::LegacyMig(_));
             for (gpus, instances) in [(0, 0), (4, 7), (2, 1)] {
@@ -145,6 +151,23 @@ mod tests {
                 assert_eq!(state.nodes.idle.get(NODE, lane), 0, "{gpu:?}");
                 assert_eq!(state.check(), Vec::<String>::new());
             }
+        }
+    }
+
+    /// Its device plugin starts anew. A share that was gone meanwhile would be given to somebody else.
+    #[test]
+    fn a_device_keeps_its_shares_while_its_node_offers_no_gpu() {
+        let mut state = State::default();
+        state.apply(Delta::Queue(QUEUE, Box::default()));
+        let group = Group { queue: Some(QUEUE), ..Group::default() };
+        state.apply(Delta::Group(GROUP, Box::new(group)));
+        let share = GpuRequest::Fraction { micro: 900_000, devices: 1 };
+        state.apply(runs(&share, &[DeviceId::new(0)]));
+        for gpus in [1, 0, 1] {
+            state.apply(node(gpus, 0));
+            assert_eq!(state.nodes.devices.get(NODE).map_or(0, Vec::len), 1, "{gpus}");
+            assert_eq!(state.queues.rows[QUEUE].used[QueueLane::Gpu], gpus * 900);
+            assert_eq!(state.check(), Vec::<String>::new());
         }
     }
 }
