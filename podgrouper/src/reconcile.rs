@@ -121,7 +121,9 @@ impl Reconciler {
     /// One round on a pod.
     pub(crate) async fn reconcile(&self, key: &Key) -> Result<(), Failure> {
         let result = self.round(key).await;
-        self.writers.end(key);
+        if !matches!(result, Err(Failure::Aside)) {
+            self.writers.end(key);
+        }
         result
     }
 

@@ -5,7 +5,7 @@
 //! called for is kept for it until that round ends, and goes to the next pod then, whether it was needed or not: as long as
 //! some are aside somebody has what they wait for, or is called.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,11 +41,20 @@ struct Line {
     /// Namespaces of those who have it, or whom it is kept for.
     holders: Vec<Arc<str>>,
     waiting: Fair<Key>,
+    /// Those in `waiting`, each of which is there once.
+    known: HashSet<Key>,
 }
 
 impl Line {
     fn may_have(&self, namespace: &str) -> bool {
         !self.holders.iter().any(|holder| **holder == *namespace)
+    }
+
+    /// Lets a pod wait; one that is there already keeps its turn. Its user may have it come again and again.
+    fn push(&mut self, pod: &Key) {
+        if self.known.insert(pod.clone()) {
+            self.waiting.push(&pod.namespace, pod.clone());
+        }
     }
 }
 
@@ -75,9 +84,10 @@ impl Rows {
         let at = line.holders.iter().position(|holder| **holder == *namespace)?;
         line.holders.swap_remove(at);
         loop {
-            let Line { holders, waiting } = &mut *line;
+            let Line { holders, waiting, known } = &mut *line;
             let may_have = |one: &str| !holders.iter().any(|holder| **holder == *one);
             let Some((owner, pod)) = waiting.pop_where(may_have) else { break };
+            known.remove(&pod);
             if self.aside.get(&pod) == Some(&need) {
                 self.aside.remove(&pod);
                 holders.push(owner);
@@ -144,8 +154,7 @@ impl Writers {
         }
         let writing = match lacks {
             Some(need) => {
-                let line = rows.lines.entry(need.clone()).or_default();
-                line.waiting.push(&pod.namespace, pod.clone());
+                rows.lines.entry(need.clone()).or_default().push(pod);
                 rows.aside.insert(pod.clone(), need);
                 None
             }
@@ -156,9 +165,11 @@ impl Writers {
         writing
     }
 
-    /// Ends the round of a pod: what it was called for goes to the next, where it did not come to it.
+    /// Ends the round of a pod that was not put aside in it: what it was called for goes to the next, where it did not come to
+    /// it, and it waits for nothing any more. The queue has one that failed come later, and passes over a call until that is set.
     pub(super) fn end(&self, pod: &Key) {
         let mut rows = self.rows();
+        rows.aside.remove(pod);
         let kept = rows.called.remove(pod);
         let called = kept.and_then(|need| rows.pass_on(need, &pod.namespace));
         drop(rows);
@@ -275,6 +286,36 @@ mod tests {
         writers.end(&key("n/e"));
         let rows = writers.rows();
         assert!(rows.lines.is_empty() && rows.aside.is_empty() && rows.called.is_empty());
+    }
+
+    /// Its user may have it look again as often as the API server lets it, while a group is written in vain for a day.
+    #[tokio::test]
+    async fn a_pod_that_comes_again_waits_once() {
+        let writers = writers();
+        let begin = |pod: &str, group: &str| writers.begin(&key(group), &key(pod), false);
+        let held = ["n/g", "n/h"].map(|group| begin("n/a", group).expect("nobody writes it"));
+        for _ in 0..100 {
+            assert!(begin("n/b", "n/g").is_none() && begin("n/b", "n/h").is_none());
+        }
+        let waiting: Vec<usize> =
+            writers.rows().lines.values().map(|line| line.waiting.len()).collect();
+        assert_eq!(waiting, [1, 1]);
+        drop(held);
+        assert_eq!(called(&writers), ["n/b"], "for the group that it is of now");
+        assert!(begin("n/b", "n/h").is_some());
+        assert!(writers.rows().lines.is_empty());
+    }
+
+    /// It is tried again later, and whatever asks for it before that is passed over.
+    #[tokio::test]
+    async fn who_failed_before_its_write_is_not_waited_for() {
+        let writers = writers();
+        let begin = |pod: &str| writers.begin(&key("n/g"), &key(pod), false);
+        let first = begin("n/a").expect("nobody writes it");
+        assert!(begin("n/b").is_none() && begin("n/c").is_none());
+        writers.end(&key("n/b"));
+        drop(first);
+        assert_eq!(called(&writers), ["n/c"]);
     }
 
     #[tokio::test]
