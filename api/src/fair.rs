@@ -32,6 +32,23 @@ impl<T> Fair<T> {
         self.line(tenant).push_front(work);
     }
 
+    /// Has work come first in the tenant's next turn, whether it waits already or not.
+    ///
+    /// # Cost
+    /// What the tenant has that waits.
+    pub fn bring_first(&mut self, tenant: &Arc<str>, work: T)
+    where
+        T: PartialEq,
+    {
+        if let Some(line) = self.lines.get_mut(tenant)
+            && let Some(at) = line.iter().position(|one| *one == work)
+            && line.remove(at).is_some()
+        {
+            self.count -= 1;
+        }
+        self.go_on(tenant, work);
+    }
+
     /// The line of a tenant, for one work more.
     fn line(&mut self, tenant: &Arc<str>) -> &mut VecDeque<T> {
         self.count += 1;
@@ -118,6 +135,22 @@ mod tests {
         fair.push(&Arc::from("c"), 6);
         assert_eq!(fair.shed().map(|it| it.1), Some(6));
         assert!(fair.is_empty() && fair.pop().is_none());
+    }
+
+    #[test]
+    fn what_is_brought_first_waits_once() {
+        let (a, b): (Arc<str>, Arc<str>) = (Arc::from("a"), Arc::from("b"));
+        let mut fair = Fair::default();
+        for (tenant, work) in [(&a, 1), (&a, 2), (&b, 3)] {
+            fair.push(tenant, work);
+        }
+        for (tenant, work) in [(&a, 2), (&b, 3), (&b, 4)] {
+            fair.bring_first(tenant, work);
+        }
+        assert_eq!(fair.len(), 4);
+        let order: Vec<i32> = std::iter::from_fn(|| fair.pop()).map(|it| it.1).collect();
+        assert_eq!(order, [2, 4, 1, 3]);
+        assert!(fair.is_empty());
     }
 
     #[test]

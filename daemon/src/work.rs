@@ -17,6 +17,12 @@ const IDLE: Duration = Duration::from_hours(1);
 pub trait Line<K>: Default {
     /// Lets a key wait for its turn.
     fn push(&mut self, key: K);
+    /// Has a key come before others, which waits already or not. In a line without precedence it has the turn of any.
+    fn bring_first(&mut self, key: K, is_waiting: bool) {
+        if !is_waiting {
+            self.push(key);
+        }
+    }
     /// Takes the key whose turn it is.
     fn pop(&mut self) -> Option<K>;
     /// Tells that no key waits.
@@ -74,6 +80,16 @@ impl<K: Clone + Eq + Hash + Ord, T: Copy + Ord, L: Line<K>> Work<K, T, L> {
             *again = true;
         } else if self.queued.insert(key.clone()) {
             self.ready.push(key);
+        }
+    }
+
+    /// Asks for a round on a key before others that wait: now, or when the round under way ends.
+    pub fn add_first(&mut self, key: K) {
+        if let Some(again) = self.held.get_mut(&key) {
+            *again = true;
+        } else {
+            let is_waiting = !self.queued.insert(key.clone());
+            self.ready.bring_first(key, is_waiting);
         }
     }
 

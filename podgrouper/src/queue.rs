@@ -78,10 +78,15 @@ impl<K> Default for Turns<K> {
     }
 }
 
-impl<K: Tenant> Line<K> for Turns<K> {
+impl<K: Tenant + PartialEq> Line<K> for Turns<K> {
     fn push(&mut self, key: K) {
         let tenant = Arc::clone(key.tenant());
         self.waiting.push(&tenant, key);
+    }
+
+    fn bring_first(&mut self, key: K, _is_waiting: bool) {
+        let tenant = Arc::clone(key.tenant());
+        self.waiting.bring_first(&tenant, key);
     }
 
     /// Gives nothing where all who wait have as many workers as they may.
@@ -120,9 +125,13 @@ struct Failed {
 
 impl<K: Clone + Eq + Hash + Ord + Tenant> State<K> {
     fn enqueue(&mut self, key: K) {
+        self.enqueue_by(key, Work::add);
+    }
+
+    fn enqueue_by(&mut self, key: K, add: fn(&mut Work<K, Instant, Turns<K>>, K)) {
         self.forget_retry(&key);
         let before = self.work.waiting();
-        self.work.add(key.clone());
+        add(&mut self.work, key.clone());
         let waiting = self.work.waiting();
         if waiting > before {
             self.since.insert(key, Instant::now());
@@ -206,6 +215,12 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
     /// Asks for a round on a key.
     pub(crate) fn add(&self, key: K) {
         self.state().enqueue(key);
+        self.wake.notify_one();
+    }
+
+    /// Asks for a round on a key before all others of its tenant: others wait for what is kept for it.
+    pub(crate) fn call(&self, key: K) {
+        self.state().enqueue_by(key, Work::add_first);
         self.wake.notify_one();
     }
 
@@ -398,6 +413,23 @@ mod tests {
             before += 1;
         }
         assert_eq!(before, 1, "rounds before the canary's");
+    }
+
+    /// What is kept for it would be kept from all others while its namespace has ten thousand rounds.
+    #[tokio::test(start_paused = true)]
+    async fn who_is_called_comes_before_the_others_of_its_namespace() {
+        let (queue, _) = queue();
+        for name in ["a", "b", "c"] {
+            queue.add(key(name));
+        }
+        queue.call(key("c"));
+        queue.call(key("d"));
+        let mut order = Vec::new();
+        while let Ok(next) = timeout(Duration::from_secs(1), queue.take()).await {
+            queue.done(&next);
+            order.push(next);
+        }
+        assert_eq!(order, ["d", "c", "a", "b"].map(key));
     }
 
     /// Rounds of a user may wait for as long as the user likes.

@@ -3,7 +3,8 @@
 //! A write takes as long as admission and the API server do, and a user can make that seconds. So nobody waits here: a pod
 //! whose turn it is not is put aside, its worker takes another, and the pod has a round again once its turn comes. What it was
 //! called for is kept for it until that round ends, and goes to the next pod then, whether it was needed or not: as long as
-//! some are aside somebody has what they wait for, or is called.
+//! some are aside somebody has what they wait for, or is called. Who is called comes before all others of its namespace: what is
+//! kept for it is kept from others.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -176,9 +177,10 @@ impl Writers {
         self.call(called);
     }
 
+    /// Calls pods for each of which something is kept.
     fn call(&self, pods: impl IntoIterator<Item = Key>) {
         for pod in pods {
-            self.queue.add(pod);
+            self.queue.call(pod);
         }
     }
 }
@@ -202,16 +204,19 @@ impl Writing<'_> {
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
         let mut rows = self.writers.rows();
-        let mut called = Vec::new();
+        let (mut called, mut all) = (Vec::new(), Vec::new());
         for need in mem::take(&mut self.has) {
             if self.is_written && matches!(need, Need::Group(_)) {
-                called.extend(rows.open(&need));
+                all.extend(rows.open(&need));
             } else {
                 called.extend(rows.pass_on(need, &self.pod.namespace));
             }
         }
         drop(rows);
         self.writers.call(called);
+        for pod in all {
+            self.writers.queue.add(pod);
+        }
     }
 }
 
