@@ -54,6 +54,9 @@ const CUT_NAMED: usize = 5;
 /// The longest wait for an answer, without `--request-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Objects of which lists and watches had the metadata alone.
+type Cut = Arc<Mutex<BTreeSet<String>>>;
+
 /// A cluster, as one user in one namespace.
 #[derive(Clone)]
 pub struct Cluster {
@@ -65,8 +68,7 @@ pub struct Cluster {
     timeout: Duration,
     /// Holds what was read before, where a command goes on looking.
     mirror: Option<Arc<Mirror>>,
-    /// Objects of which lists had the metadata alone.
-    cut: Arc<Mutex<BTreeSet<String>>>,
+    cut: Cut,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -162,7 +164,8 @@ impl Cluster {
 
     /// Reads each thing once, and has it kept up to date from then on; of each object what a function leaves of it.
     pub(crate) fn mirrored(&mut self, slim: Slim) -> Arc<Mirror> {
-        Arc::clone(self.mirror.get_or_insert_with(|| Arc::new(Mirror::new(slim))))
+        let mirror = || Arc::new(Mirror::new(slim, Arc::clone(&self.cut)));
+        Arc::clone(self.mirror.get_or_insert_with(mirror))
     }
 
     /// Sends a request, reads the whole answer and decodes it.
@@ -272,8 +275,7 @@ impl Cluster {
 
     /// Notes objects of a kind of which a list has the metadata alone.
     fn note_cut(&self, resource: &Resource, names: &[String]) {
-        let titles = names.iter().map(|name| format!("{} {}", resource.label(), clean(name)));
-        self.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(titles);
+        note(&self.cut, &resource.label(), names);
     }
 
     /// Says of which objects the metadata alone was read since this was last asked; none where each was read whole.
@@ -402,6 +404,12 @@ async fn beside<T: Send + 'static>(
 /// Waits for a task.
 async fn joined<T>(task: JoinHandle<Result<T, Failure>>) -> Result<T, Failure> {
     task.await.map_err(|e| Failure::Unreadable(e.to_string()))?
+}
+
+/// Notes objects of a kind of which the metadata alone was read.
+fn note(cut: &Mutex<BTreeSet<String>>, label: &str, names: &[String]) {
+    let titles = names.iter().map(|name| format!("{label} {}", clean(name)));
+    cut.lock().unwrap_or_else(PoisonError::into_inner).extend(titles);
 }
 
 /// The text of a `299` warning header: `299 - "text"`.

@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 use object::Object;
 
 use super::pages::{self, Detail};
-use super::{Answer, Call, Failure, Refusal, Select};
+use super::{Answer, Call, Cut, Failure, Refusal, Select, note};
 
 /// Sets how long an answer that cannot be watched is good for.
 const FRESH: Duration = Duration::from_secs(10);
@@ -72,15 +72,17 @@ pub(crate) type Slim = fn(&mut Value);
 #[derive(Debug)]
 pub(crate) struct Mirror {
     slim: Slim,
+    cut: Cut,
     lists: Mutex<HashMap<String, Arc<List>>>,
     answers: Mutex<HashMap<String, (Instant, Value)>>,
     news: Arc<News>,
 }
 
 impl Mirror {
-    /// A copy that keeps of each object what a function leaves of it.
-    pub(super) fn new(slim: Slim) -> Self {
-        Self { slim, lists: Mutex::default(), answers: Mutex::default(), news: Arc::default() }
+    /// A copy that keeps of each object what a function leaves of it, and notes those that were not read whole.
+    pub(super) fn new(slim: Slim, cut: Cut) -> Self {
+        let (lists, answers, news) = Default::default();
+        Self { slim, cut, lists, answers, news }
     }
 
     /// Reads so much of each object of a list; the first time from the server, whose watch goes on from there.
@@ -184,7 +186,8 @@ impl Mirror {
             config = config.fields(select.fields);
         }
         let (tell, known) = watch::channel(Known::Nothing);
-        let follower = Follower { key, slim: self.slim, tell, news: Arc::clone(&self.news) };
+        let (cut, news) = (Arc::clone(&self.cut), Arc::clone(&self.news));
+        let follower = Follower { key, label: resource.label(), slim: self.slim, cut, tell, news };
         let task = tokio::spawn(follower.run(api, config));
         List { known, task: task.abort_handle() }
     }
@@ -193,7 +196,10 @@ impl Mirror {
 /// Follows a list until its task is dropped.
 struct Follower {
     key: String,
+    /// The kind of the objects.
+    label: String,
     slim: Slim,
+    cut: Cut,
     tell: watch::Sender<Known>,
     news: Arc<News>,
 }
@@ -269,6 +275,7 @@ impl Follower {
     /// The object under its name; without what nobody reads here: its version, and signs of life of what is as it was.
     fn keyed(&self, object: Object) -> ((String, String), Packed) {
         let key = object.key();
+        note(&self.cut, &self.label, object.cut.as_slice());
         let mut value = object.value;
         if let Some(Value::Object(meta)) = value.get_mut("metadata") {
             meta.remove("resourceVersion");
@@ -366,7 +373,7 @@ mod tests {
             }
         });
         let client = kube::Client::new(service, "default");
-        let mirror = Mirror::new(|_| {});
+        let mirror = Mirror::new(|_| {}, Cut::default());
         let jobs = Resource::new("batch/v1", "Job", "jobs");
         let (call, all) = (Call::new("list", &jobs), Select::default());
         let read = async || mirror.list(&client, &call, &all, Detail::Whole).await;
@@ -374,11 +381,26 @@ mod tests {
         assert_eq!(read().await.expect("it answers again"), Some(Vec::new()));
     }
 
+    /// Whoever goes on looking is told of it, as whoever looks once.
+    #[test]
+    fn what_is_not_read_whole_is_noted() {
+        let (tell, _known) = watch::channel(Known::Nothing);
+        let (key, noted, news) = (String::new(), Cut::default(), Arc::default());
+        let (label, cut) = (String::from("job.batch"), Arc::clone(&noted));
+        let follower = Follower { key, label, slim: |_| {}, cut, tell, news };
+        let ports = vec![1; pages::ENTRIES_MAX + 1];
+        let object = json!({"metadata": {"name": "j", "namespace": "n"}, "spec": {"ports": ports}});
+        let object = serde_json::from_value(object).expect("it is an object");
+        follower.take(watcher::Event::InitApply(object), &mut Objects::new());
+        let noted = noted.lock().expect("nobody panics with it");
+        assert!(noted.contains("job.batch n/j"), "{noted:?}");
+    }
+
     #[test]
     fn signs_of_life_are_no_news() {
         let (tell, _known) = watch::channel(Known::Nothing);
-        let follower =
-            Follower { key: String::new(), slim: |_| {}, tell, news: Arc::new(News::default()) };
+        let (key, label, cut, news) = Default::default();
+        let follower = Follower { key, label, slim: |_| {}, cut, tell, news };
         let node = |version: &str, heartbeat: &str, status: &str| -> Object {
             let condition =
                 json!({"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat});

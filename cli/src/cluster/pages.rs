@@ -230,14 +230,16 @@ pub(super) fn list(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Err
     Ok((list, names.into_inner()))
 }
 
-/// Reads an object that is watched from any form, without what is nested too deep in it; its metadata alone where it has too
-/// many entries.
-pub(super) fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+/// Reads an object that is watched from any form, without what is nested too deep in it; where it has too many entries its
+/// metadata alone, and its name beside it.
+pub(super) fn value<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<(Value, Option<String>), D::Error> {
     let count = Cell::new(0);
     let place = Place::among_others(Detail::Whole, Entries::Object(&count));
     let mut object = place.deserialize(from)?;
-    cut(&mut object, &count);
-    Ok(object)
+    let name = cut(&mut object, &count);
+    Ok((object, name))
 }
 
 /// A key, which is copied only where it is kept.
@@ -554,7 +556,8 @@ mod tests {
         assert_eq!(names(whole["items"].as_array().expect("a list has items")), ["deep", "plain"]);
         assert_eq!(whole["items"][1]["spec"], json!({"a": [[1]]}));
         let event = value(&mut serde_json::Deserializer::from_str(&deep));
-        assert_eq!(event.expect("it is an object")["metadata"]["name"], "deep");
+        let (event, cut) = event.expect("it is an object");
+        assert_eq!((&event["metadata"]["name"], cut), (&json!("deep"), None));
         // Whoever copies it would lose the rest of it without a word.
         assert!(object(deep.as_bytes()).is_err());
     }
@@ -591,7 +594,9 @@ mod tests {
         check(whole["items"].as_array().expect("a list has items"), &names);
         assert_eq!(whole["metadata"]["continue"], "next");
         let event = value(&mut serde_json::Deserializer::from_str(&large.to_string()));
-        assert_eq!(event.expect("it is an object").as_object().map(Map::len), Some(2));
+        let (event, name) = event.expect("it is an object");
+        assert_eq!(event.as_object().map(Map::len), Some(2));
+        assert_eq!(name.as_deref(), Some("ns/large"));
         // Whoever asks for one object has all of it.
         let one = object(large.to_string().as_bytes()).expect("it is an object");
         assert_eq!(one, large);

@@ -112,6 +112,9 @@ async fn go_on(
         if let Some(mut report) = found {
             report.arrange(&view.list)?;
             view.take(report, mirror.trouble(), &mut context.out)?;
+            if view.screen.is_none() {
+                context.warn_of_cut();
+            }
         }
         let again = again.or(view.is_away.then_some(TICK));
         let took = begin.elapsed();

@@ -17,8 +17,10 @@ use crate::cluster::pages;
 pub(super) struct Object {
     /// Its name, namespace and version, as watches need them.
     metadata: ObjectMeta,
-    /// All of it.
+    /// All of it, or its metadata alone.
     pub(super) value: Value,
+    /// Its namespace and name where it had too many entries to be read whole.
+    pub(super) cut: Option<String>,
 }
 
 impl Object {
@@ -31,7 +33,7 @@ impl Object {
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = pages::value(deserializer)?;
+        let (value, cut) = pages::value(deserializer)?;
         let meta = &value["metadata"];
         let field = |key: &str| Some(text(&meta[key]).to_owned()).filter(|text| !text.is_empty());
         let metadata = ObjectMeta {
@@ -41,7 +43,7 @@ impl<'de> Deserialize<'de> for Object {
             uid: field("uid"),
             ..ObjectMeta::default()
         };
-        Ok(Self { metadata, value })
+        Ok(Self { metadata, value, cut })
     }
 }
 
