@@ -179,7 +179,7 @@ impl Cache {
             let epoch = if epoch == 0 { kind.epoch.now() } else { epoch };
             let known = Known { found: found.clone(), at: Instant::now(), epoch, is_stale: false };
             entry.learn(part, known);
-            if part == Part::Whole {
+            if part != Part::Metadata {
                 self.hold(key, &found);
             }
             return Ok(found);
@@ -246,7 +246,7 @@ impl Cache {
 
     fn known(key: &ObjectKey, kind: &Kind, entry: &Entry, part: Part) -> Option<Found> {
         let candidates = match part {
-            Part::Whole => [entry.whole.as_ref(), None],
+            Part::Spec | Part::Whole => [entry.more(part), None],
             Part::Metadata => [entry.metadata.as_ref(), entry.whole.as_ref()],
         };
         let right = |known: &&Known| Self::is_right(key, kind, known);
@@ -462,6 +462,7 @@ fn too_large(key: &ObjectKey, part: Part) -> String {
     let ObjectKey { gvk, namespace, name } = key;
     let place = match part {
         Part::Metadata => "its metadata has",
+        Part::Spec => "its spec has, beside the containers of its pods,",
         Part::Whole => "it has, beside the containers of its pods,",
     };
     format!(

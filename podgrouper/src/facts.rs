@@ -16,6 +16,8 @@ use crate::sought::Sought;
 pub enum Part {
     /// Its metadata.
     Metadata,
+    /// Its metadata and its spec, but for the containers of pods and what is around them.
+    Spec,
     /// All of it, but for what no rule reads of its kind.
     Whole,
 }

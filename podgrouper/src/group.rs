@@ -20,7 +20,7 @@ pub(crate) use base::{base, class_exists, explicit_queue, per_pod, priority};
 pub struct Case<'a> {
     /// The pod being grouped.
     pub pod: &'a Pod,
-    /// The object at the top of the owner walk, with what its kind's rule reads of it ([`Row::part`]), and in full where a Karta
+    /// The object at the top of the owner walk, with what its kind's rule reads of it ([`Row::part`]), or the Karta that
     /// describes it; the pod itself when it has no owner.
     pub top: &'a Object,
     /// The owners that could be read, bottom first, the top owner last; metadata suffices.

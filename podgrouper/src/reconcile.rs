@@ -219,9 +219,14 @@ impl Reconciler {
         }
         let definitions = kinds::karta::definitions(gvk);
         let answer = self.answer(&definitions, None, &mut round.place).await?;
-        let is_described = matches!(&answer, Answer::List(found) if !found.is_empty());
+        let part = match &answer {
+            Answer::List(found) => kinds::karta::part(found),
+            Answer::Absent | Answer::Unserved | Answer::Found(_) | Answer::Failed(_) => {
+                Part::Metadata
+            }
+        };
         round.facts.add(definitions, answer);
-        Ok(if is_described { Part::Whole } else { Part::Metadata })
+        Ok(part)
     }
 
     /// The group that a pod wants. What is read for it is let go of with the round: what is large is held by few at a time.

@@ -66,22 +66,37 @@ impl Shape for OwnerShape {
 pub(crate) struct WorkloadShape;
 
 /// No rule reads a field of these names, at whatever depth.
-static WORKLOAD: Kept = Kept::Fields(
-    &[
-        ("affinity", Kept::Nothing),
-        ("containers", Kept::Nothing),
-        ("ephemeralContainers", Kept::Nothing),
-        ("initContainers", Kept::Nothing),
-        ("tolerations", Kept::Nothing),
-        ("topologySpreadConstraints", Kept::Nothing),
-        ("volumeClaimTemplates", Kept::Nothing),
-        ("volumes", Kept::Nothing),
-    ],
-    &WORKLOAD,
-);
+static UNREAD: [(&str, Kept); 8] = [
+    ("affinity", Kept::Nothing),
+    ("containers", Kept::Nothing),
+    ("ephemeralContainers", Kept::Nothing),
+    ("initContainers", Kept::Nothing),
+    ("tolerations", Kept::Nothing),
+    ("topologySpreadConstraints", Kept::Nothing),
+    ("volumeClaimTemplates", Kept::Nothing),
+    ("volumes", Kept::Nothing),
+];
+static WORKLOAD: Kept = Kept::Fields(&UNREAD, &WORKLOAD);
+
+/// Tells whether fields of a name are left out of a workload.
+pub(crate) fn is_unread(name: &str) -> bool {
+    UNREAD.iter().any(|(unread, _)| *unread == name)
+}
 
 impl Shape for WorkloadShape {
     const KEPT: &'static Kept = &Kept::Fields(&[("metadata", ANY_METADATA)], &WORKLOAD);
+    const VALUES_MAX: usize = OWNER_VALUES_MAX;
+}
+
+/// The part of a workload that is read where a Karta names fields of its spec alone: no status, which may be by far the most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SpecShape;
+
+static METADATA_AND_SPEC: [(&str, Kept); 2] =
+    [("metadata", ANY_METADATA), ("spec", Kept::Fields(&UNREAD, &WORKLOAD))];
+
+impl Shape for SpecShape {
+    const KEPT: &'static Kept = &Kept::Fields(&METADATA_AND_SPEC, &Kept::Nothing);
     const VALUES_MAX: usize = OWNER_VALUES_MAX;
 }
 

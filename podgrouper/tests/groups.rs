@@ -278,7 +278,7 @@ fn differ(path: &str, want: &Value, found: &Value, findings: &mut Vec<String>) {
 fn part_of(object: &Arc<Object>, part: Part) -> Arc<Object> {
     let value = object.value();
     match part {
-        Part::Whole => object.clone(),
+        Part::Spec | Part::Whole => object.clone(),
         Part::Metadata => Arc::new(Object::new(json!({"apiVersion": value["apiVersion"],
             "kind": value["kind"], "metadata": value["metadata"]}))),
     }

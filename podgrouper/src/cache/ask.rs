@@ -12,7 +12,7 @@ use super::object::MetadataShape;
 use super::{ObjectKey, Part};
 use crate::kinds;
 use crate::object::Gvk;
-use crate::slim::{AnyShape, ClaimShape, OwnerShape, Shape, Slim, WorkloadShape};
+use crate::slim::{AnyShape, ClaimShape, OwnerShape, Shape, Slim, SpecShape, WorkloadShape};
 
 /// Changes of the objects of a kind.
 pub(super) type Events = BoxStream<'static, Result<WatchEvent<Slim<MetadataShape>>, kube::Error>>;
@@ -41,11 +41,12 @@ pub(super) async fn object(
     let latest = GetParams::default();
     let request = match part {
         Part::Metadata => requests.get_metadata(&key.name, &latest),
-        Part::Whole => requests.get(&key.name, &latest),
+        Part::Spec | Part::Whole => requests.get(&key.name, &latest),
     };
     let request = request.map_err(kube::Error::BuildRequest)?;
     match part {
         Part::Metadata => shaped::<MetadataShape>(client, request).await,
+        Part::Spec => shaped::<SpecShape>(client, request).await,
         Part::Whole if is_claim(&key.gvk) => shaped::<ClaimShape>(client, request).await,
         Part::Whole if kinds::find(kinds::TABLE, &key.gvk).is_some() => {
             shaped::<WorkloadShape>(client, request).await

@@ -31,6 +31,8 @@ impl Known {
 pub(super) struct Entry {
     pub(super) metadata: Option<Known>,
     pub(super) whole: Option<Known>,
+    /// True if `whole` is without what [`Part::Spec`] leaves out.
+    is_spec: bool,
 }
 
 impl Entry {
@@ -38,6 +40,11 @@ impl Entry {
     fn is_old(&self) -> bool {
         let mut known = [&self.metadata, &self.whole].into_iter().flatten();
         known.all(|known| known.epoch == 0 && known.at.elapsed() > UNWATCHED_AGE_MAX)
+    }
+
+    /// Finds what is known of more than the metadata, where it is this part.
+    pub(super) fn more(&self, part: Part) -> Option<&Known> {
+        self.whole.as_ref().filter(|_| self.is_spec == (part == Part::Spec))
     }
 
     pub(super) fn parts(&mut self) -> impl Iterator<Item = &mut Known> {
@@ -56,6 +63,7 @@ impl Entry {
                 self.metadata = Some(known.metadata());
             }
             self.whole = Some(known);
+            self.is_spec = part == Part::Spec;
         }
     }
 }

@@ -2,12 +2,15 @@
 
 mod jq;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::desired::{Desired, Subgroup, Topology};
-use crate::facts::{Answer, Read, Stop};
+use crate::facts::{Answer, Part, Read, Stop};
 use crate::group::{Case, base};
 use crate::object::{self, Gvk, Object};
+use crate::slim::is_unread;
 use crate::sought::Sought;
 
 /// The `PodGroup` by the one Karta that fits the top owner's kind; `None` without such a Karta.
@@ -29,7 +32,7 @@ pub(crate) fn group(case: &Case<'_>) -> Result<Option<Desired>, Stop> {
     }
 }
 
-/// A read of the Kartas that describe a kind. Where there are some, the top owner is read in full: they name any of its fields.
+/// A read of the Kartas that describe a kind.
 pub(crate) fn definitions(gvk: &Gvk) -> Read {
     let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     Read::List {
@@ -44,6 +47,35 @@ pub(crate) fn definitions(gvk: &Gvk) -> Read {
         ],
         sought: Sought::All,
     }
+}
+
+/// Gives the part of a top owner that the Kartas of its kind read: all of it where one names fields outside of the spec, or may
+/// come by those that are left out of that.
+pub(crate) fn part(kartas: &[Arc<Object>]) -> Part {
+    if kartas.is_empty() {
+        return Part::Metadata;
+    }
+    let mut asked = kartas.iter().flat_map(|karta| Structure { karta }.all()).flat_map(paths);
+    if asked.all(is_of_spec) { Part::Spec } else { Part::Whole }
+}
+
+/// The expressions that are asked of the top owner.
+fn paths(component: &Value) -> impl Iterator<Item = &str> {
+    let scale = &component["scaleDefinition"];
+    let all = [&scale["minReplicasPath"], &scale["replicasPath"], &component["instanceIdPath"]];
+    all.into_iter().filter_map(Value::as_str)
+}
+
+/// Tells whether an expression is a plain path into the spec, as `.spec.tasks[].replicas`.
+fn is_of_spec(path: &str) -> bool {
+    let Some(path) = path.strip_prefix(".spec.") else { return false };
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    path.split('.').all(|name| {
+        let name = name.trim_end_matches("[]");
+        is_name(name) && !is_unread(name)
+    })
 }
 
 /// Gives what a Karta says of gangs.

@@ -209,6 +209,44 @@ async fn an_owner_of_very_many_values_is_told_of() {
     }
 }
 
+/// Containers and what an operator notes in the status may be by far the most of a workload. Most Kartas name neither.
+#[tokio::test]
+async fn of_what_kartas_describe_no_more_is_read_than_they_name() {
+    let many = vec![json!({"name": "a"}); 20_000];
+    let task = json!({"size": 2, "template": {"spec": {"containers": many}}});
+    let metadata = json!({"namespace": "n", "name": "o", "uid": "o", "resourceVersion": "1"});
+    let work = json!({"apiVersion": "example.com/v1", "kind": "Work", "metadata": metadata,
+        "spec": {"tasks": [task]}, "status": {"size": 2, "nodes": many}});
+    let owner = json!({"apiVersion": "example.com/v1", "kind": "Work", "name": "o", "uid": "o"});
+    for (path, is_read) in [
+        (".spec.tasks[].size", true),
+        (".status.size", false),
+        (".spec.tasks[0].size // .status.size", false),
+        (".spec.tasks[].template.spec.containers.size", false),
+    ] {
+        let root = json!({"name": "work", "scaleDefinition": {"replicasPath": path},
+            "kind": {"group": "example.com", "version": "v1", "kind": "Work"}});
+        let karta = json!({"metadata": {"name": "k"}, "spec": {
+            "structureDefinition": {"rootComponent": root},
+            "optimizationInstructions": {"gangScheduling": {"podGroup": {"name": "g"}}}}});
+        let server = Server::new();
+        server.has("/apis/run.ai/v1alpha1/kartas", json!({"metadata": {}, "items": [karta]}));
+        server.has("/apis/example.com/v1/namespaces/n/works/o", work.clone());
+        let reconciler = server.reconciler();
+        let done = round(&reconciler, "p", owner.clone()).await;
+        let group = reconciler.store.group_at_once(&Key::new("n", "pg-o-g"));
+        match done {
+            Ok(()) => {
+                assert!(is_read, "{path}");
+                let group = group.expect("it is by the Karta");
+                assert_eq!(group.value()["spec"]["minMember"], 2, "{path}");
+            }
+            Err(Failure::Wrong(why)) => assert!(!is_read && why.contains("20000 values"), "{why}"),
+            Err(other) => panic!("{path}: {other:?}"),
+        }
+    }
+}
+
 /// A user has the product's own admission answer late, by asking it about much besides.
 #[tokio::test(start_paused = true)]
 async fn a_write_that_takes_long_keeps_no_worker_of_others() {
