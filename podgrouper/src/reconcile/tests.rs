@@ -6,7 +6,7 @@ use http::{Method, Request, Response};
 use kai_daemon::metrics::Register;
 use kube::client::Body;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -284,6 +284,29 @@ async fn a_write_that_takes_long_keeps_no_worker_of_others() {
     assert_eq!(marks("n"), 10, "{:?}", server.written());
     let made = server.written().iter().filter(|line| **line == format!("POST {groups}")).count();
     assert_eq!(made, 2);
+}
+
+/// A mark takes as long as admission does, and the pods of a large gang would be marked one after the other.
+#[tokio::test(start_paused = true)]
+async fn who_finds_its_group_written_is_followed_before_its_mark() {
+    let server = Server::new();
+    let metadata = json!({"namespace": "n", "name": "j", "uid": "j", "resourceVersion": "1"});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata});
+    server.has("/apis/batch/v1/namespaces/n/jobs/j", job);
+    let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j"});
+    let queue = Arc::new(Queue::new(meters(), WORKERS));
+    let reconciler = server.reconciler_of(queue.clone());
+    round(&reconciler, "p", owner.clone()).await.expect("it makes the group");
+    let group = Key::new("n", "pg-j-j");
+    let begin = |pod: &str| reconciler.writers.begin(&group, &Key::new("n", pod), false);
+    let first = begin("p").expect("nobody writes it");
+    assert!(begin("a").is_none() && begin("b").is_none());
+    drop(first);
+    assert_eq!(queue.take().await, Key::new("n", "a"));
+    server.is_slow_at("/api/v1/namespaces/n/pods/a", Duration::from_secs(9));
+    let next = timeout(Duration::from_secs(1), queue.take());
+    let (next, _) = tokio::join!(next, round(&reconciler, "a", owner));
+    assert_eq!(next.ok(), Some(Key::new("n", "b")));
 }
 
 /// Others of the gang are grouped by the Karta that could not be read.

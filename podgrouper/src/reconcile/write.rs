@@ -24,6 +24,8 @@ impl Reconciler {
             || self.store.is_large(&key)
             || self.store.is_cut(&key);
         if self.is_written(&key, desired, is_large).await {
+            // Its mark may take as long as a write: those who wait for what it was called for come beside it.
+            self.writers.end(pod);
             return Ok(());
         }
         let Some(mut writing) = self.writers.begin(&key, pod, is_large) else {

@@ -3,8 +3,8 @@
 //! A write takes as long as admission and the API server do, and a user can make that seconds. So nobody waits here: a pod
 //! whose turn it is not is put aside, its worker takes another, and the pod has a round again once its turn comes. What it was
 //! called for is kept for it until that round ends, and goes to the next pod then, whether it was needed or not: as long as
-//! some are aside somebody has what they wait for, or is called. Who is called comes before all others of its namespace: what is
-//! kept for it is kept from others.
+//! some are aside somebody has what they wait for, or is called. Who is called comes before all others of its namespace: what
+//! is kept for it is kept from others.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -166,8 +166,8 @@ impl Writers {
         writing
     }
 
-    /// Ends the round of a pod that was not put aside in it: what it was called for goes to the next, where it did not come to
-    /// it, and it waits for nothing any more. The queue has one that failed come later, and passes over a call until that is set.
+    /// Says that a pod comes to no write any more in its round: what it was called for goes to the next, where it did not come
+    /// to it, and it waits for nothing. The queue has one that failed come later, and passes over a call until that is set.
     pub(super) fn end(&self, pod: &Key) {
         let mut rows = self.rows();
         rows.aside.remove(pod);
