@@ -415,7 +415,7 @@ mod tests {
         assert_eq!(before, 1, "rounds before the canary's");
     }
 
-    /// What is kept for it would be kept from all others while its namespace has ten thousand rounds.
+    /// Else a place would be kept for it from all others while its namespace has ten thousand rounds.
     #[tokio::test(start_paused = true)]
     async fn who_is_called_comes_before_the_others_of_its_namespace() {
         let (queue, _) = queue();
