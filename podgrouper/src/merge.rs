@@ -45,13 +45,12 @@ pub fn merge(desired: &Desired, stored: Option<&Object>, settings: &Settings) ->
 /// The reason why it is not to be written.
 pub(crate) fn judge(desired: &Desired, write: &Write) -> Result<(), Denial> {
     match write {
-        Write::Nothing => Ok(()),
         Write::Create(group) => judge_group(group, false),
         // Minimums and sub-groups are all as they are wanted, whichever of them change.
         Write::Patch(patch) if patch["spec"].is_object() => {
             judge_group(&json!({"metadata": {"name": desired.name}, "spec": spec(desired)}), true)
         }
-        Write::Patch(_) => Ok(()),
+        Write::Patch(_) | Write::Nothing => Ok(()),
     }
 }
 

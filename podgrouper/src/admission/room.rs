@@ -261,9 +261,9 @@ mod tests {
     }
 
     /// The code with which a body is refused.
-    fn status(read: Result<Vec<u8>, Refusal>) -> Option<StatusCode> {
+    fn status(read: &Result<Vec<u8>, Refusal>) -> Option<StatusCode> {
         match read {
-            Err(Refusal::Unread(status, _)) => Some(status),
+            Err(Refusal::Unread(status, _)) => Some(*status),
             Ok(_) | Err(Refusal::Crowded(_)) => None,
         }
     }
@@ -387,7 +387,7 @@ mod tests {
             let mut place = Place::default();
             let request = request(peer(1), Some(length), pieces);
             let read = room.receive(Hook::MutatePod, request, &mut place).await;
-            assert_eq!(status(read), Some(StatusCode::SERVICE_UNAVAILABLE), "{length}");
+            assert_eq!(status(&read), Some(StatusCode::SERVICE_UNAVAILABLE), "{length}");
             assert_eq!(began.elapsed().as_millis(), refused, "{length}");
         }
     }
@@ -405,7 +405,7 @@ mod tests {
         let large = vec![(0, vec![b'x'; BODY_MAX + 1])];
         let other = request(peer(2), None, large);
         let read = room.receive(Hook::MutatePod, other, &mut Place::default()).await;
-        assert_eq!(status(read), Some(StatusCode::PAYLOAD_TOO_LARGE));
+        assert_eq!(status(&read), Some(StatusCode::PAYLOAD_TOO_LARGE));
     }
 
     /// A long text is no large object, and hides none that comes after it.

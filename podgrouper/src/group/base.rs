@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn the_top_owner_is_searched_where_it_is() {
         let (top, other) = (Object::default(), Arc::new(Object::default()));
-        assert!(std::ptr::eq(searched(&top, &[])[0], &top));
+        assert!(std::ptr::eq(searched(&top, &[])[0], &raw const top));
         let list = [other];
         assert!(std::ptr::eq(searched(&top, &list)[0], Arc::as_ptr(&list[0])));
     }
