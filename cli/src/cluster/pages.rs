@@ -581,7 +581,7 @@ mod tests {
             let meta = &items[0]["metadata"];
             assert_eq!((&meta["name"], &meta["uid"]), (&json!("large"), &json!("u")));
             assert_eq!(items[0].as_object().map(Map::len), Some(2), "{}", items[0]);
-            assert_eq!(&items[1..], [plain.clone()]);
+            assert_eq!(&items[1..], std::slice::from_ref(&plain));
             assert_eq!(names, ["ns/large"]);
         };
         for detail in [Detail::Whole, Detail::Outline] {
