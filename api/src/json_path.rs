@@ -5,7 +5,8 @@
 //!
 //! # Source
 //! `k8s.io/client-go/util/jsonpath`, and the page on its support in kubectl's reference. Where that fails while it prints, for
-//! two values that cannot be compared, a filter here drops the value.
+//! two values that cannot be compared, a filter here drops the value. Where it finds nothing since a dot in a quoted name is not
+//! escaped (`['kai.scheduler/queue']`), or since nothing follows a dot (`{.}`), a path here finds what was meant.
 
 use std::cmp::Ordering;
 

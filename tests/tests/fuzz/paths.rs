@@ -114,8 +114,9 @@ fn agree(template: &str, ours: &str, theirs: &str) -> bool {
     // What stands in a filter is not read before there is something to compare.
     let is_lenient = ours.starts_with("refused: ")
         && (ours.contains("without {end}") || has_no_index || template.contains("?("));
-    // A dot before a bracket, or at the end, is a name that is empty to it, of which nothing comes.
-    let is_dotted = [".[", ".}"].iter().any(|dot| template.contains(dot));
+    // A dot before a bracket or another beginning, or at the end, is a name that is empty to it, of which nothing comes. It reads
+    // dots in a quoted name as steps, so that one at its beginning is `..`.
+    let is_dotted = [".[", ".}", ".$", ".@", "'."].iter().any(|dot| template.contains(dot));
     // It prints what `..` finds in an order of its own, and some letters of objects by their numbers.
     ours == theirs
         || is_lenient
