@@ -18,6 +18,8 @@ const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+jso
 
 /// Operations of a patch of RFC 6902.
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+/// Those that have a value. kube-apiserver takes none for `null`, other than RFC 6902, which refuses such a patch.
+const VALUED: [&str; 3] = ["add", "replace", "test"];
 
 /// The most operations of such a patch, as kube-apiserver has it.
 const OPERATIONS_MAX: usize = 10_000;
@@ -134,6 +136,9 @@ impl Patch {
                     if copied > COPIED_BYTES_MAX {
                         return Err(inapplicable());
                     }
+                    if tells_of_none(&operation, &old) {
+                        continue;
+                    }
                     let operation = [as_taken(operation, &old)];
                     json_patch::patch(&mut old, &operation).map_err(|_| inapplicable())?;
                 }
@@ -155,12 +160,23 @@ fn bytes_copied(operation: &PatchOperation, object: &Value) -> usize {
 /// kube-apiserver takes a `replace` of a member that an object does not have for an `add`, other than RFC 6902.
 fn as_taken(operation: PatchOperation, object: &Value) -> PatchOperation {
     let PatchOperation::Replace(replace) = operation else { return operation };
-    let path = replace.path.as_str();
-    let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
-    if object.pointer(path).is_some() || !parent.is_some_and(Value::is_object) {
+    if !is_free_member(replace.path.as_str(), object) {
         return PatchOperation::Replace(replace);
     }
     PatchOperation::Add(AddOperation { path: replace.path, value: replace.value })
+}
+
+/// Tells whether an operation tests that an object does not have a member: kube-apiserver takes none for `null`, other than
+/// RFC 6902.
+fn tells_of_none(operation: &PatchOperation, object: &Value) -> bool {
+    let PatchOperation::Test(test) = operation else { return false };
+    test.value.is_null() && is_free_member(test.path.as_str(), object)
+}
+
+/// Tells whether a path names a member that an object which is there does not have.
+fn is_free_member(path: &str, object: &Value) -> bool {
+    let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
+    object.pointer(path).is_none() && parent.is_some_and(Value::is_object)
 }
 
 fn check_applied(mut applied: Value, target: &Target, params: &Params) -> ApiResult<Value> {
@@ -227,13 +243,19 @@ fn operations(bytes: &[u8]) -> ApiResult<json_patch::Patch> {
             text(operation, key)?;
         }
     }
-    for operation in &operations {
-        let op = operation.as_ref().map_or(Ok(String::new()), |one| text(one, "op"))?;
+    let mut taken = Vec::with_capacity(operations.len());
+    for operation in operations {
+        let mut operation = operation.unwrap_or_default();
+        let op = text(&operation, "op")?;
         if !OPERATIONS.contains(&op.as_str()) {
             return Err(inapplicable());
         }
+        if VALUED.contains(&op.as_str()) {
+            operation.entry("value").or_insert(Value::Null);
+        }
+        taken.push(Value::Object(operation));
     }
-    serde_json::from_slice(bytes).map_err(|_| inapplicable())
+    serde_json::from_value(Value::Array(taken)).map_err(|_| inapplicable())
 }
 
 fn unread_operations(why: &str) -> Refusal {
