@@ -20,7 +20,7 @@ use std::{
     path::Path,
 };
 
-use kai_engine::{Delta, PerLane, Pod, PodState, Timestamp};
+use kai_engine::{Delta, NodeId, PerLane, Pod, PodState, Timestamp};
 use kai_scheduler::{
     Args,
     cel::{COST_MAX, Selector},
@@ -97,6 +97,21 @@ fn a_pod_that_is_gone_is_looked_at_no_more() {
     ended["status"] = json!({ "phase": "Succeeded" });
     apply(&mut ingest, &ended);
     assert_eq!(ingest.next_wake(), None, "one that has ended goes nowhere");
+}
+
+/// A scheduler that starts anew has a pod go where it was promised a place.
+#[test]
+fn a_pod_is_told_with_the_node_that_it_is_nominated_for() {
+    let mut ingest = ingest(&Case::default());
+    for name in ["other", "promised"] {
+        apply(&mut ingest, &json!({ "kind": "Node", "metadata": { "name": name } }));
+    }
+    let pod = json!({ "kind": "Pod", "metadata": { "name": "a", "namespace": "ml",
+        "uid": "00000000-0000-0000-0000-000000000001" },
+        "status": { "phase": "Pending", "nominatedNodeName": "promised" } });
+    apply(&mut ingest, &pod);
+    let told = told_last(&ingest, 0).expect("it was told");
+    assert_eq!(told.nominated, Some(NodeId::new(1)));
 }
 
 /// Promises what a pod holds from ten minutes before it is to be gone until two minutes after, by the clock alone.

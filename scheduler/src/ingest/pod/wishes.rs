@@ -150,6 +150,16 @@ mod tests {
         json!({ "topologySpreadConstraints": [{ "topologyKey": "zone", "maxSkew": 1, "labelSelector": selector }] })
     }
 
+    fn constraints(count: usize) -> Value {
+        let constraint = |at: usize| json!({ "topologyKey": format!("k{at}"), "maxSkew": 1, "labelSelector": {} });
+        json!({ "topologySpreadConstraints": many(count, constraint) })
+    }
+
+    fn tolerations(count: usize) -> Value {
+        let toleration = |at: usize| json!({ "key": format!("k{at}"), "operator": "Exists" });
+        json!({ "tolerations": many(count, toleration) })
+    }
+
     fn volumes(count: usize) -> Value {
         let volume = |at: usize| json!({ "name": "v", "persistentVolumeClaim": { "claimName": at.to_string() } });
         json!({ "volumes": many(count, volume) })
@@ -196,6 +206,13 @@ mod tests {
                 spread(512),
                 "it has 513 labels, values and namespaces in its selectors of pods, and no more than 512",
             ),
+            (constraints(16), ""),
+            (
+                constraints(17),
+                "it has 17 topology spread constraints, and no more than 16 are compared",
+            ),
+            (tolerations(256), ""),
+            (tolerations(257), "it has 257 tolerations, and no more than 256 are compared"),
             (volumes(256), ""),
             (volumes(257), "it has 257 volumes of claims, and no more than 256 are looked for"),
             (claims(256), ""),
