@@ -244,8 +244,8 @@ async fn who_takes_the_number_of_what_is_gone_has_none_of_its_failures() {
     world.apply(Kind::PodGroup, &named("c"));
     world.add_pod("c-0", "c");
     assert_eq!(world.group("c"), number);
+    assert_eq!(world.told().pop().as_deref(), Some("c is let in"), "the pause was another's");
     advance(Duration::from_secs(10)).await;
-    world.told();
     world.not_bound("c-0");
     check_pause(&mut world, 1);
 }
