@@ -169,13 +169,25 @@ mod tests {
         check(&[&file, "--placement-strategy=binpack"], "fragmentation", Placement::Pack);
     }
 
+    /// The engine's configuration with such flags.
+    fn config(flags: &[&str]) -> Config {
+        let words = std::iter::once("kai-scheduler").chain(flags.iter().copied());
+        engine(&Args::from_command_line(words.map(Into::into)).expect("valid flags"))
+    }
+
+    #[test]
+    fn flags_about_nodes_and_stale_gangs_are_the_engines() {
+        let flags = |config: &Config| (config.restrict_nodes, config.names_nodes);
+        assert_eq!(flags(&config(&[])), (false, false));
+        assert_eq!(flags(&config(&["--restrict-node-scheduling"])), (true, false));
+        assert_eq!(flags(&config(&["--detailed-fit-errors"])), (false, true));
+        let flag = "--default-staleness-grace-period=5m";
+        assert_eq!(config(&[flag]).staleness_grace, 300_000);
+    }
+
     /// Below zero there is no limit, and at zero there is no consolidation.
     #[test]
     fn flags_about_victims_are_the_engines() {
-        let config = |flags: &[&str]| {
-            let words = std::iter::once("kai-scheduler").chain(flags.iter().copied());
-            engine(&Args::from_command_line(words.map(Into::into)).expect("valid flags"))
-        };
         for (count, expect) in [("-1", None), ("0", Some(0)), ("3", Some(3))] {
             let flag = format!("--max-consolidation-preemptees={count}");
             assert_eq!(config(&[&flag]).consolidation_victims_max, expect, "{flag}");

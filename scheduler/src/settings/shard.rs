@@ -592,6 +592,27 @@ mod tests {
     }
 
     #[test]
+    fn an_action_that_is_switched_off_is_the_one_that_is_named() {
+        type Switch = fn(&mut Actions) -> &mut bool;
+        let switches: [Switch; 5] = [
+            |actions| &mut actions.allocate,
+            |actions| &mut actions.consolidate,
+            |actions| &mut actions.reclaim,
+            |actions| &mut actions.preempt,
+            |actions| &mut actions.stale,
+        ];
+        for (name, switch) in ACTIONS.into_iter().zip(switches) {
+            let others: Vec<&str> = ACTIONS.into_iter().filter(|other| *other != name).collect();
+            check(
+                &format!("actions: {{{name}: {{enabled: false}}}}"),
+                &format!("actions: '{}'", others.join(", ")),
+                |config| *switch(&mut config.actions) = false,
+                &[],
+            );
+        }
+    }
+
+    #[test]
     fn zones_count_where_the_plugin_is_listed() {
         let text =
             "arguments: {ignoreList: 'memory, hugepages-1Gi', reconstructAvailable: 'false'}";

@@ -126,6 +126,7 @@ fn json_object(text: &str) -> Result<Value, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Args;
 
     #[test]
     fn plugins_are_read_as_kai_writes_them() {
@@ -138,6 +139,22 @@ mod tests {
         );
         assert!(read("{\"hami\": {}}").is_err_and(|error| error.contains("no plugin")));
         assert!(read("on").is_err());
+    }
+
+    /// Compares whether devices are named as that interface does.
+    fn check_cdi(flags: &[&str], expect: Option<bool>) {
+        let words = std::iter::once("kai-scheduler").chain(flags.iter().copied());
+        let args = Args::from_command_line(words.map(Into::into)).expect("valid flags");
+        assert_eq!(args.sharing.cdi(), expect, "{flags:?}");
+    }
+
+    #[test]
+    fn the_flag_about_the_container_device_interface_goes_before_the_plugin() {
+        let plugin = r#"--plugins={"gpusharing": {"arguments": {"cdiEnabled": true}}}"#;
+        check_cdi(&[], None);
+        check_cdi(&[plugin], Some(true));
+        check_cdi(&[plugin, "--cdi-enabled=false"], Some(false));
+        check_cdi(&["--cdi-enabled"], Some(true));
     }
 
     #[test]
