@@ -116,6 +116,25 @@ fn who_runs_elsewhere_waits_for_its_victim_no_more() {
     assert!(third[0].starts_with("evict other from small1 for wide"), "{third:?}");
 }
 
+/// A group that has the number of one that is gone waits for no pod that was evicted for that one.
+#[test]
+fn who_has_the_number_of_another_does_not_wait_for_its_victim() {
+    let mut world = evicted();
+    stands(&mut world, "lingering");
+    assert_eq!(decide(&mut world, 1000), ["idle"]);
+    let wide = group(&world, "wide");
+    gone(&mut world, &["wide-a", "wide-b"]);
+    world.tell(Delta::GroupGone(wide));
+    add(
+        &mut world,
+        "groups: { wide: { queue: tenant, priority: 90, min: 2, members: { \
+         a: { gpus: 4 }, b: { cpu: 4, selector: { pool: cpu } } } } }",
+    );
+    assert_eq!(group(&world, "wide"), wide);
+    let second = decide(&mut world, 2000);
+    assert!(second[0].starts_with("evict other from small1 for wide"), "{second:?}");
+}
+
 /// A world in which a queue takes its quota of two GPUs from another, whose pod takes long to leave; that pod. There is
 /// another that might be taken.
 fn reclaimed() -> (World, &'static str) {
