@@ -33,9 +33,10 @@ const DROPPED: [&str; 14] = [
     "imagePullSecrets",
 ];
 /// Fields that name somebody or something of the user's.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "name",
     "namespace",
+    "namespaces",
     "generateName",
     "queue",
     "parentQueue",
@@ -373,7 +374,8 @@ mod tests {
                 "nodeSelector": {"acme-pool": "acme", "kubernetes.io/hostname": "acme-1"},
                 "tolerations": [{"key": "acme", "value": "acme"}, {"key": "nvidia.com/gpu", "value": "present"}],
                 "affinity": {"nodeAffinity": {"matchExpressions": [
-                    {"key": "kubernetes.io/hostname", "operator": "In", "values": ["acme-1"]}]}},
+                    {"key": "kubernetes.io/hostname", "operator": "In", "values": ["acme-1"]}]},
+                    "podAntiAffinity": {"namespaces": ["acme"]}},
                 "hostAliases": [{"hostnames": ["acme.internal"]}],
                 "volumes": [{"name": "v", "csi": {"driver": "d", "volumeAttributes": {"key": "s3cret"}}}],
                 "priorityClassName": "acme", "resourceClaims": [{"resourceClaimName": "acme-claim"}],
