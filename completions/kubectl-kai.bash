@@ -5333,14 +5333,14 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__install)
-            opts="-y -n -A -o -v -s -h --components --without-daemons --monitoring --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --image-archive --registry --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help apply render status remove release"
+            opts="-y -n -A -o -v -s -h --components --without-daemons --monitoring --flow-control --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --image-archive --registry --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help apply render status remove release"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --components)
-                    COMPREPLY=($(compgen -W "crds rbac queues daemons monitoring" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "crds rbac queues daemons monitoring flow-control" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -5535,14 +5535,14 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__install__subcmd__apply)
-            opts="-y -n -A -o -v -s -h --components --without-daemons --monitoring --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --image-archive --registry --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-y -n -A -o -v -s -h --components --without-daemons --monitoring --flow-control --image --default-queue --yes --dry-run --wait --timeout --force-conflicts --adopt --image-archive --registry --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --components)
-                    COMPREPLY=($(compgen -W "crds rbac queues daemons monitoring" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "crds rbac queues daemons monitoring flow-control" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -6063,14 +6063,14 @@ _kubectl__kai() {
             return 0
             ;;
         kubectl__subcmd__kai__subcmd__install__subcmd__render)
-            opts="-n -A -o -v -s -h --components --without-daemons --monitoring --image --default-queue --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
+            opts="-n -A -o -v -s -h --components --without-daemons --monitoring --flow-control --image --default-queue --namespace --all-namespaces --context --kubeconfig --output --color --ascii --quiet --verbose --cluster --user --server --token --as --as-group --certificate-authority --insecure-skip-tls-verify --tls-server-name --request-timeout --cache-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --components)
-                    COMPREPLY=($(compgen -W "crds rbac queues daemons monitoring" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "crds rbac queues daemons monitoring flow-control" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

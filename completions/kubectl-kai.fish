@@ -1066,7 +1066,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'
-monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
+monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'
+flow-control\t'A priority level of the API server for the daemons alone; no part of a whole installation'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l image -d 'Container image of both daemons; what runs keeps its own, else it is the published one' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
@@ -1093,6 +1094,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l monitoring -d 'Also what Prometheus\' operator scrapes and alerts on, and dashboards for Grafana'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l flow-control -d 'Also seats of the API server for the daemons alone, which are taken from those of others'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -s y -l yes -d 'Do not ask'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l dry-run -d 'Show what would change, and change nothing'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and not __fish_seen_subcommand_from apply render status remove release" -l force-conflicts -d 'Take over fields that somebody else has set'
@@ -1112,7 +1114,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'
-monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
+monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'
+flow-control\t'A priority level of the API server for the daemons alone; no part of a whole installation'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l image -d 'Container image of both daemons; what runs keeps its own, else it is the published one' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l wait -d 'Wait until the daemons are ready' -r -f -a "true\t''
@@ -1139,6 +1142,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l monitoring -d 'Also what Prometheus\' operator scrapes and alerts on, and dashboards for Grafana'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l flow-control -d 'Also seats of the API server for the daemons alone, which are taken from those of others'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -s y -l yes -d 'Do not ask'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l dry-run -d 'Show what would change, and change nothing'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from apply" -l force-conflicts -d 'Take over fields that somebody else has set'
@@ -1153,7 +1157,8 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 rbac\t'Accounts and roles of the daemons, roles for people, the namespaces that they are in, and what the API server refuses by itself'
 queues\t'Priority classes, the default queues, the default shard, the configuration'
 daemons\t'The Deployments'
-monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'"
+monitoring\t'Monitors and alerts for Prometheus\' operator, dashboards for Grafana; no part of a whole installation'
+flow-control\t'A priority level of the API server for the daemons alone; no part of a whole installation'"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l image -d 'Container image of both daemons; what runs keeps its own, else it is the published one' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l default-queue -d 'Queue to create below default-parent-queue; empty for none' -r -f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s n -l namespace -d 'Namespace to work in' -r -f
@@ -1175,6 +1180,7 @@ complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __f
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l cache-dir -d 'Folder for the completion cache' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l without-daemons -d 'All but the Deployments: the daemons run elsewhere'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l monitoring -d 'Also what Prometheus\' operator scrapes and alerts on, and dashboards for Grafana'
+complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l flow-control -d 'Also seats of the API server for the daemons alone, which are taken from those of others'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l ascii -d 'Draw bars and trees with ASCII characters only'
 complete -c kubectl-kai -n "__fish_kubectl_kai_using_subcommand install; and __fish_seen_subcommand_from render" -l quiet -d 'Print data and errors only'

@@ -1184,7 +1184,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai install components" [] {
-    [ "crds" "rbac" "queues" "daemons" "monitoring" ]
+    [ "crds" "rbac" "queues" "daemons" "monitoring" "flow-control" ]
   }
 
   def "nu-complete kubectl-kai install wait" [] {
@@ -1200,6 +1200,7 @@ module completions {
     --components: string@"nu-complete kubectl-kai install components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
     --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
+    --flow-control            # Also seats of the API server for the daemons alone, which are taken from those of others
     --image: string           # Container image of both daemons; what runs keeps its own, else it is the published one
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --yes(-y)                 # Do not ask
@@ -1234,7 +1235,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai install apply components" [] {
-    [ "crds" "rbac" "queues" "daemons" "monitoring" ]
+    [ "crds" "rbac" "queues" "daemons" "monitoring" "flow-control" ]
   }
 
   def "nu-complete kubectl-kai install apply wait" [] {
@@ -1250,6 +1251,7 @@ module completions {
     --components: string@"nu-complete kubectl-kai install apply components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
     --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
+    --flow-control            # Also seats of the API server for the daemons alone, which are taken from those of others
     --image: string           # Container image of both daemons; what runs keeps its own, else it is the published one
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --yes(-y)                 # Do not ask
@@ -1284,7 +1286,7 @@ module completions {
   ]
 
   def "nu-complete kubectl-kai install render components" [] {
-    [ "crds" "rbac" "queues" "daemons" "monitoring" ]
+    [ "crds" "rbac" "queues" "daemons" "monitoring" "flow-control" ]
   }
 
   def "nu-complete kubectl-kai install render color" [] {
@@ -1296,6 +1298,7 @@ module completions {
     --components: string@"nu-complete kubectl-kai install render components" # Only these parts, comma-separated
     --without-daemons         # All but the Deployments: the daemons run elsewhere
     --monitoring              # Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
+    --flow-control            # Also seats of the API server for the daemons alone, which are taken from those of others
     --image: string           # Container image of both daemons; what runs keeps its own, else it is the published one
     --default-queue: string   # Queue to create below default-parent-queue; empty for none
     --namespace(-n): string   # Namespace to work in

@@ -16,7 +16,7 @@ use kai_tests::{
     cluster::processes::run_cli,
     control_plane::{ControlPlane, assets, tool},
 };
-use kubectl_kai::install::{Options, objects};
+use kubectl_kai::install::{Component, Options, objects};
 use serde_json::{Value, json};
 
 const SUITE: &str = "chart: rendered and installed by Helm";
@@ -86,10 +86,12 @@ fn key(object: &Value) -> String {
 fn helm_renders_what_the_command_line_applies() -> Result<()> {
     let Some(helm) = Helm::find()? else { return Ok(()) };
     for namespace in ["kai-scheduler", "elsewhere"] {
-        let options = Options { namespace: namespace.to_owned(), ..Options::default() };
+        let mut options = Options { namespace: namespace.to_owned(), ..Options::default() };
+        options.components.push(Component::FlowControl);
         let mut expected: BTreeMap<String, Value> =
             objects(&options).into_iter().map(|(_, object)| (key(&object), object)).collect();
-        let mut rendered = helm.template(namespace, &["--set", "global.createNamespace=true"])?;
+        let values = "global.createNamespace=true,flowControl.enabled=true";
+        let mut rendered = helm.template(namespace, &["--set", values])?;
         // Definitions are applied as they are written; who manages the rest is said in a label.
         for (name, object) in &mut rendered {
             let wanted =
@@ -391,6 +393,7 @@ fn values_do_what_they_say() -> Result<()> {
         ),
         ("global.resourceReservation.createNamespace=false", "Namespace /kai-resource-reservation"),
         ("global.createNamespace=false", "Namespace /kai-scheduler"),
+        ("flowControl.enabled=false", "FlowSchema /kai-scheduler"),
     ] {
         let rendered = helm.template("kai-scheduler", &["--set", value])?;
         assert!(!rendered.contains_key(left_out), "{value}");

@@ -78,6 +78,9 @@ struct ObjectArgs {
     /// Also what Prometheus' operator scrapes and alerts on, and dashboards for Grafana
     #[arg(long)]
     monitoring: bool,
+    /// Also seats of the API server for the daemons alone, which are taken from those of others
+    #[arg(long)]
+    flow_control: bool,
     /// Container image of both daemons; what runs keeps its own, else it is the published one
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
@@ -138,8 +141,12 @@ impl ObjectArgs {
         if self.without_daemons {
             options.components.retain(|component| *component != Component::Daemons);
         }
-        if self.monitoring && !options.components.contains(&Component::Monitoring) {
-            options.components.push(Component::Monitoring);
+        for (is_asked, part) in
+            [(self.monitoring, Component::Monitoring), (self.flow_control, Component::FlowControl)]
+        {
+            if is_asked && !options.components.contains(&part) {
+                options.components.push(part);
+            }
         }
         if let Some(namespace) = &context.globals.namespace {
             options.namespace.clone_from(namespace);

@@ -10,7 +10,7 @@ mod values;
 
 use std::fmt::Write as _;
 
-use kubectl_kai::install::{Group, Options, objects};
+use kubectl_kai::install::{Component, Group, Options, objects};
 use serde_json::{Map, Value, json};
 
 use super::Generated;
@@ -44,9 +44,11 @@ pub(super) fn files() -> Vec<Generated> {
     }
     // A cluster without Prometheus' operator refuses objects for it.
     let is_part = |group: &Group| !matches!(group, Group::Crds | Group::Monitoring);
+    let mut options = Options::default();
+    options.components.push(Component::FlowControl);
     for group in Group::ALL.into_iter().filter(is_part) {
         let name = group.title().replace(' ', "-");
-        let documents: Vec<String> = objects(&Options::default())
+        let documents: Vec<String> = objects(&options)
             .into_iter()
             .filter(|(of, _)| *of == group)
             .map(|(_, object)| document(object))
@@ -171,7 +173,7 @@ fn namespaced(text: &str, kind: &str) -> String {
     if kind == "Namespace" {
         text = text.replace(&format!("  name: {NAMESPACE}\n"), &format!("  name: {release}\n"));
     }
-    if kind == "ValidatingAdmissionPolicy" {
+    if matches!(kind, "ValidatingAdmissionPolicy" | "FlowSchema") {
         // In the lists of namespaces, and nowhere else.
         text = text.replace(&format!("- {NAMESPACE}\n"), &format!("- {release}\n"));
     }
@@ -187,6 +189,7 @@ fn condition(kind: &str, name: &str) -> Option<&'static str> {
             ".Values.global.resourceReservation.createServiceAccount"
         }
         ("PriorityClass", _) => ".Values.defaultPriorityClasses.enabled",
+        ("PriorityLevelConfiguration" | "FlowSchema", _) => ".Values.flowControl.enabled",
         ("Queue", _) => ".Values.defaultQueue.createDefaultQueue",
         ("SchedulingShard", _) => ".Values.defaultShard.enabled",
         ("Config", _) => {

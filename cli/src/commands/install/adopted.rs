@@ -212,10 +212,10 @@ impl Record {
     }
 }
 
-/// Lists what is ours, monitoring included.
+/// Lists what is ours, parts that are asked for included.
 fn ours(namespace: &str) -> Vec<Item> {
     let mut options = Options { namespace: namespace.to_owned(), ..Options::default() };
-    options.components.push(Component::Monitoring);
+    options.components.extend(Component::OPTIONAL);
     manifest::items(&options)
 }
 

@@ -10,7 +10,7 @@ use crate::cluster::Resource;
 use crate::cluster::queue::count;
 
 /// The manifests by the group that they are applied in; definitions come from `kai_api::crd`.
-const FILES: [(Group, &str); 15] = [
+const FILES: [(Group, &str); 16] = [
     (Group::Namespaces, include_str!("../../../../deploy/namespaces.yaml")),
     (Group::PriorityClasses, include_str!("../../../../deploy/priority-classes.yaml")),
     (Group::Rbac, include_str!("../../../../deploy/rbac/scheduler.yaml")),
@@ -21,6 +21,7 @@ const FILES: [(Group, &str); 15] = [
     (Group::Policies, include_str!("../../../../deploy/policies/admission.yaml")),
     (Group::Policies, include_str!("../../../../deploy/policies/daemons.yaml")),
     (Group::Policies, include_str!("../../../../deploy/policies/reservation.yaml")),
+    (Group::FlowControl, include_str!("../../../../deploy/flow-control.yaml")),
     (Group::Defaults, include_str!("../../../../deploy/defaults.yaml")),
     (Group::Daemons, include_str!("../../../../deploy/scheduler.yaml")),
     (Group::Daemons, include_str!("../../../../deploy/podgrouper.yaml")),
@@ -52,6 +53,13 @@ pub enum Component {
     Daemons,
     /// Monitors and alerts for Prometheus' operator, dashboards for Grafana; no part of a whole installation.
     Monitoring,
+    /// A priority level of the API server for the daemons alone; no part of a whole installation.
+    FlowControl,
+}
+
+impl Component {
+    /// The parts that are installed only where they are asked for, and removed wherever they are.
+    pub(super) const OPTIONAL: [Self; 2] = [Self::Monitoring, Self::FlowControl];
 }
 
 /// Holds what to install, and how.
@@ -110,6 +118,8 @@ pub enum Group {
     Rbac,
     /// Holds what the API server refuses by itself.
     Policies,
+    /// Seats of the API server for the daemons.
+    FlowControl,
     /// Queues, shard, configuration: made once, then the administrator's.
     Defaults,
     /// Deployments and their Services.
@@ -120,12 +130,13 @@ pub enum Group {
 
 impl Group {
     /// All, in the order in which they are applied.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Namespaces,
         Self::Crds,
         Self::PriorityClasses,
         Self::Rbac,
         Self::Policies,
+        Self::FlowControl,
         Self::Defaults,
         Self::Daemons,
         Self::Monitoring,
@@ -139,6 +150,7 @@ impl Group {
             Self::PriorityClasses => "priority classes",
             Self::Rbac => "accounts and roles",
             Self::Policies => "policies",
+            Self::FlowControl => "flow control",
             Self::Defaults => "queues and settings",
             Self::Daemons => "daemons",
             Self::Monitoring => "monitoring",
@@ -156,7 +168,9 @@ impl Group {
         let kinds: Vec<_> = kinds.into_iter().map(|(kind, many)| count(many, kind)).collect();
         let beside = if kinds.is_empty() || names.is_empty() { "" } else { " and " };
         match self {
-            Self::Crds | Self::Rbac | Self::Policies | Self::Monitoring => self.title().to_owned(),
+            Self::Crds | Self::Rbac | Self::Policies | Self::FlowControl | Self::Monitoring => {
+                self.title().to_owned()
+            }
             Self::Namespaces | Self::PriorityClasses | Self::Defaults | Self::Daemons => {
                 let (names, kinds) = (names.join(", "), kinds.join(", "));
                 format!("{} {names}{beside}{kinds}", self.title())
@@ -175,7 +189,13 @@ impl Group {
             Self::PriorityClasses | Self::Defaults => has(Component::Queues),
             Self::Daemons => has(Component::Daemons),
             Self::Monitoring => has(Component::Monitoring),
+            Self::FlowControl => has(Component::FlowControl),
         }
+    }
+
+    /// Tells whether it is there only where somebody asked for it.
+    pub(super) fn is_optional(self) -> bool {
+        matches!(self, Self::FlowControl | Self::Monitoring)
     }
 }
 
@@ -321,6 +341,30 @@ fn adapt(object: &mut Value, options: &Options) {
     if kind == "ValidatingAdmissionPolicy" {
         adapt_policy(object, &options.namespace);
     }
+    if kind == "FlowSchema" {
+        adapt_schema(object, &namespace);
+    }
+}
+
+/// Puts the namespace of the daemons into what a schema says of their accounts and of their Leases.
+fn adapt_schema(object: &mut Value, namespace: &Value) {
+    let rules = object.pointer_mut("/spec/rules").and_then(Value::as_array_mut);
+    for rule in rules.into_iter().flatten() {
+        for subject in rule.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten()
+        {
+            let account = &mut subject["serviceAccount"];
+            if account["namespace"] == names::namespace::SYSTEM {
+                account["namespace"] = namespace.clone();
+            }
+        }
+        let resources = rule.get_mut("resourceRules").and_then(Value::as_array_mut);
+        let lists = resources.into_iter().flatten().filter_map(|one| one.get_mut("namespaces"));
+        for name in lists.filter_map(Value::as_array_mut).flatten() {
+            if *name == names::namespace::SYSTEM {
+                *name = namespace.clone();
+            }
+        }
+    }
 }
 
 /// Puts the namespace of the daemons into what a policy says of it and of its accounts.
@@ -360,7 +404,7 @@ fn adapt_deployment(object: &mut Value, options: &Options) {
 }
 
 /// The kinds of our manifests, and of what our daemons and KAI's operator make: kind, plural, whether it is in a namespace.
-const KINDS: [(&str, &str, bool); 26] = [
+const KINDS: [(&str, &str, bool); 28] = [
     ("ClusterRole", "clusterroles", false),
     ("ClusterRoleBinding", "clusterrolebindings", false),
     ("Config", "configs", false),
@@ -369,12 +413,14 @@ const KINDS: [(&str, &str, bool); 26] = [
     ("DaemonSet", "daemonsets", true),
     ("Deployment", "deployments", true),
     ("EndpointSlice", "endpointslices", true),
+    ("FlowSchema", "flowschemas", false),
     ("Lease", "leases", true),
     ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false),
     ("Namespace", "namespaces", false),
     ("PodDisruptionBudget", "poddisruptionbudgets", true),
     ("PodMonitor", "podmonitors", true),
     ("PriorityClass", "priorityclasses", false),
+    ("PriorityLevelConfiguration", "prioritylevelconfigurations", false),
     ("PrometheusRule", "prometheusrules", true),
     ("Queue", "queues", false),
     ("ResourceQuota", "resourcequotas", true),
@@ -416,9 +462,16 @@ pub(super) fn is_subdomain(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Those that are asked for included.
+    fn every_part() -> Options {
+        let mut options = Options::default();
+        options.components.extend(Component::OPTIONAL);
+        options
+    }
+
     #[test]
     fn a_plan_names_or_counts_every_object() {
-        let items = items(&Options::default());
+        let items = items(&every_part());
         let names = |group: Group| group.names(items.iter().filter(|item| item.group == group));
         for (group, expect) in [
             (
@@ -427,6 +480,7 @@ mod tests {
             ),
             (Group::Daemons, "daemons kai-scheduler-default, kai-podgrouper and 5 Services"),
             (Group::Crds, "CRDs"),
+            (Group::FlowControl, "flow control"),
         ] {
             assert_eq!(names(group), expect);
         }
@@ -438,7 +492,7 @@ mod tests {
             namespace: "elsewhere".into(),
             image: "registry/kai:1".into(),
             default_queue: "everybody".into(),
-            ..Options::default()
+            ..every_part()
         };
         let items = items(&options);
         for item in &items {
@@ -450,6 +504,7 @@ mod tests {
             assert!(!text.contains("serviceaccounts:kai-scheduler"), "{title}");
             assert!(!text.contains("serviceaccount:kai-scheduler:"), "{title}");
             assert!(!text.contains(r#""kube-system","kai-scheduler""#), "{title}");
+            assert!(!text.contains(r#""namespaces":["kai-scheduler"]"#), "{title}");
             assert!(!text.contains(IMAGE), "{title}");
             assert_ne!(item.name(), names::queue::DEFAULT);
             assert_eq!(item.object["metadata"]["labels"][label::MANAGED_BY], value::INSTALLER);
@@ -479,12 +534,9 @@ mod tests {
         assert_eq!(levels, expect.map(|(name, level)| (name.into(), Some(level.into()))));
     }
 
-    /// It is no part of an installation: an administrator applies it.
     #[test]
     fn the_seats_of_the_api_server_are_for_the_accounts_of_the_daemons() {
-        let text = include_str!("../../../../deploy/flow-control.yaml");
-        let objects = crate::print::yaml::documents("deploy", text).expect("it is YAML");
-        let items = items(&Options::default());
+        let items = items(&Options { namespace: "elsewhere".into(), ..every_part() });
         let is_account = |subject: &Value| {
             let account = &subject["serviceAccount"];
             items.iter().any(|item| {
@@ -493,8 +545,9 @@ mod tests {
                     && account["namespace"].as_str() == item.namespace()
             })
         };
-        let schemas = objects.iter().filter(|object| object["kind"] == "FlowSchema");
-        let subjects = schemas.map(|schema| schema["spec"]["rules"][0]["subjects"].as_array());
+        let schemas = items.iter().filter(|item| item.resource.kind == "FlowSchema");
+        let subjects =
+            schemas.map(|schema| schema.object["spec"]["rules"][0]["subjects"].as_array());
         let subjects: Vec<&Vec<Value>> = subjects.map(|all| all.expect("subjects")).collect();
         assert_eq!(subjects.len(), 2);
         assert!(subjects.iter().all(|all| all.len() == 2), "{subjects:?}");
@@ -510,6 +563,7 @@ mod tests {
             kinds
         };
         assert!(!kinds(&Options::without_daemons()).contains(&"Deployment".to_owned()));
+        assert!(!kinds(&Options::default()).contains(&"FlowSchema".to_owned()));
         let crds = Options { components: vec![Component::Crds], ..Options::default() };
         assert_eq!(kinds(&crds), ["CustomResourceDefinition"]);
         let no_queues = Options { default_queue: String::new(), ..Options::default() };

@@ -60,7 +60,7 @@ struct Switch {
 /// Gives an installation back to KAI.
 pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
     let mut options = Options { wait: args.wait, ..Options::default() };
-    options.components.push(Component::Monitoring);
+    options.components.extend(Component::OPTIONAL);
     options.components.retain(|component| *component != Component::Crds);
     if let Some(namespace) = &context.globals.namespace {
         options.namespace.clone_from(namespace);

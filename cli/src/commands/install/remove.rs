@@ -61,7 +61,7 @@ struct Findings {
 /// Removes what the installer has made, last things first.
 pub(super) async fn run(args: Args, context: &mut Context) -> Result<Exit, Error> {
     let mut options = Options::default();
-    options.components.push(Component::Monitoring);
+    options.components.extend(Component::OPTIONAL);
     if let Some(namespace) = &context.globals.namespace {
         options.namespace.clone_from(namespace);
     }
@@ -234,8 +234,8 @@ async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findi
     for item in manifest::items(options).into_iter().filter(|item| !item.is_kept()) {
         let call = plan::call(&item, "get");
         let live = cluster.get(&call).await;
-        // Monitors are there where they were asked for; who may not read them need not have the right for all the rest.
-        if item.group == Group::Monitoring && live.as_ref().is_err_and(Failure::is_forbidden) {
+        // Who may not read what is there only where it was asked for need not have the right for all the rest.
+        if item.group.is_optional() && live.as_ref().is_err_and(Failure::is_forbidden) {
             continue;
         }
         let live = live.map_err(|e| cluster.explain(&call, &e))?;

@@ -277,6 +277,12 @@ const ROWS: &[Row] = &[
         "Make the priority classes train, build-preemptible, build and inference.",
     ),
     row(
+        "flowControl.enabled",
+        "false",
+        FLAG,
+        "Give the daemons a priority level of the API server of their own. It is no value of KAI's chart.",
+    ),
+    row(
         "defaultQueue.createDefaultQueue",
         "true",
         FLAG,
