@@ -8,6 +8,7 @@ mod bundle;
 mod facts;
 mod finding;
 mod installed;
+mod levels;
 mod nodes;
 mod pods;
 mod queues;
@@ -94,6 +95,7 @@ const CHECKS: &[Check] = &[
     Check { area: "install", name: "one-scheduler", run: installed::one_scheduler },
     Check { area: "install", name: "priority-classes", run: installed::priority_classes },
     Check { area: "install", name: "policies", run: installed::policies },
+    Check { area: "install", name: "seats", run: levels::own },
     Check { area: "install", name: "shards", run: installed::shards },
     Check { area: "install", name: "monitors", run: installed::monitors },
     Check { area: "admission", name: "registered", run: webhooks::registered },

@@ -4,6 +4,7 @@
 
 mod adopt;
 mod drill;
+mod flow_control;
 mod interrupted;
 mod leader;
 mod life;

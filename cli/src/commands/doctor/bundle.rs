@@ -143,9 +143,10 @@ const GROUPS: [&str; 7] = [
     "x-k8s.io",
 ];
 /// Types of conditions that Kubernetes, its device plugins and schedulers write; other tools call theirs as they like.
-const CONDITIONS: [&str; 27] = [
+const CONDITIONS: [&str; 28] = [
     "Available",
     "ContainersReady",
+    "Dangling",
     "DependenciesFulfilled",
     "Deployed",
     "DiskPressure",

@@ -35,6 +35,7 @@ pub(super) enum Source {
     Validating,
     Policies,
     PolicyBindings,
+    FlowSchemas,
     PriorityClasses,
     ServiceMonitors,
     PodMonitors,
@@ -51,7 +52,7 @@ enum Reach {
 }
 
 impl Source {
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 22] = [
         Self::Definitions,
         Self::Deployments,
         Self::DaemonPods,
@@ -70,6 +71,7 @@ impl Source {
         Self::Validating,
         Self::Policies,
         Self::PolicyBindings,
+        Self::FlowSchemas,
         Self::PriorityClasses,
         Self::ServiceMonitors,
         Self::PodMonitors,
@@ -78,6 +80,7 @@ impl Source {
     /// Its API version, kind, plural and place.
     fn wire(self) -> (&'static str, &'static str, &'static str, Reach) {
         let admission = "admissionregistration.k8s.io/v1";
+        let flows = "flowcontrol.apiserver.k8s.io/v1";
         match self {
             Self::Definitions => (
                 "apiextensions.k8s.io/v1",
@@ -134,6 +137,7 @@ impl Source {
                 "validatingadmissionpolicybindings",
                 Reach::Cluster,
             ),
+            Self::FlowSchemas => (flows, "FlowSchema", "flowschemas", Reach::Cluster),
             Self::PriorityClasses => {
                 ("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", Reach::Cluster)
             }

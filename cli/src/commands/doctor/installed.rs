@@ -136,7 +136,8 @@ pub(super) fn daemons(facts: &Facts) -> Result<Verdict, Unread> {
     .fix(format!("{}   (it gives the reason)", facts.install(" status"))))
 }
 
-fn ours(facts: &Facts) -> Result<Vec<&Value>, Unread> {
+/// Deployments of ours in the namespace of the daemons.
+pub(super) fn ours(facts: &Facts) -> Result<Vec<&Value>, Unread> {
     let all = facts.list(Source::Deployments)?.iter();
     Ok(all.filter(|found| label_of(found, label::PART_OF) == value::PRODUCT).collect())
 }

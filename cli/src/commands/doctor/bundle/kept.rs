@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cluster::json::text;
 use crate::commands::doctor::facts::{Source, each};
-use crate::commands::install::manifest::{self, Options};
+use crate::commands::install::manifest::{self, Component, Options};
 
 /// Says which objects are this product's own.
 #[derive(Debug)]
@@ -22,7 +22,9 @@ pub(super) struct Ours<'f> {
 impl<'f> Ours<'f> {
     /// Reads the manifests that this program has.
     pub(super) fn new(system: &'f str) -> Self {
-        let items = manifest::items(&Options::default());
+        let mut options = Options::default();
+        options.components.push(Component::FlowControl);
+        let items = manifest::items(&options);
         let of = |object: &Value| {
             (text(&object["kind"]).to_owned(), text(&object["metadata"]["name"]).to_owned())
         };
@@ -46,6 +48,10 @@ impl<'f> Ours<'f> {
                 json!({ "metadata": head(object) })
             }
             Source::PolicyBindings => self.binding(object),
+            Source::FlowSchemas if !self.is_made("FlowSchema", object) => json!({
+                "metadata": head(object),
+                "spec": some(spec, &["priorityLevelConfiguration", "matchingPrecedence"]),
+            }),
             Source::Mutating | Source::Validating if !self.is_called(object) => {
                 let webhooks: Vec<Value> = each(object, "/webhooks").map(webhook).collect();
                 json!({ "metadata": head(object), "webhooks": webhooks })
@@ -166,6 +172,12 @@ mod tests {
         let kept = json!({"metadata": {"name": "b"},
             "spec": {"policyName": "kai-claims", "validationActions": ["Deny"]}});
         check(Source::PolicyBindings, &binding("kai-claims"), &kept);
+        let schema = json!({"metadata": {"name": "s", "annotations": annotations},
+            "spec": {"matchingPrecedence": 9, "priorityLevelConfiguration": {"name": "l"},
+                "rules": [{"subjects": [{"kind": "User", "user": {"name": "s3cret"}}]}]}});
+        let kept = json!({"metadata": {"name": "s"},
+            "spec": {"priorityLevelConfiguration": {"name": "l"}, "matchingPrecedence": 9}});
+        check(Source::FlowSchemas, &schema, &kept);
         let webhooks = json!({"metadata": {"name": "w"}, "webhooks": [
             {"name": "w.acme.com", "failurePolicy": "Fail", "timeoutSeconds": 10, "rules": [{"apiGroups": ["acme.com"]}],
                 "clientConfig": {"service": {"namespace": "acme", "name": "w", "path": "/s3cret"}, "caBundle": "x"}},
@@ -201,10 +213,13 @@ mod tests {
 
     #[test]
     fn what_install_made_is_kept_whole() {
-        for item in manifest::items(&Options::default()) {
+        let mut options = Options::default();
+        options.components.push(Component::FlowControl);
+        for item in manifest::items(&options) {
             let source = match text(&item.object["kind"]) {
                 "CustomResourceDefinition" => Source::Definitions,
                 "ValidatingAdmissionPolicy" => Source::Policies,
+                "FlowSchema" => Source::FlowSchemas,
                 _ => continue,
             };
             check(source, &item.object, &item.object);
