@@ -436,7 +436,7 @@ impl Cache {
         let Some((key, slot)) = self.known_slot(gvk, object) else { return };
         *slot.lock().await = Entry::default();
         let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.rows.remove(&key);
+        slots.remove(&key, &slot);
     }
 
     fn announce(&self, key: ObjectKey) {

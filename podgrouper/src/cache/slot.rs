@@ -78,12 +78,63 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The slot of an object. Each time that the slots have doubled, those that can be read again go.
+    /// The slot of an object. Each time that the slots have doubled, those that can be read again go. One that somebody has stays:
+    /// what is learnt by it is kept right by what the watch finds in the rows.
     pub(super) fn of(&mut self, key: &ObjectKey) -> Slot {
         if self.rows.len() > 2 * self.kept + SLOTS_SLACK {
-            self.rows.retain(|_, slot| slot.try_lock().is_ok_and(|entry| !entry.is_old()));
+            self.rows.retain(|_, slot| {
+                Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|entry| !entry.is_old())
+            });
             self.kept = self.rows.len();
         }
         self.rows.entry(key.clone()).or_default().clone()
+    }
+
+    /// Lets go of the slot of an object that is gone, unless somebody waits for it: who does may find another object of the name.
+    pub(super) fn remove(&mut self, key: &ObjectKey, slot: &Slot) {
+        // Its row has it, and whoever calls.
+        if Arc::strong_count(slot) <= 2 {
+            self.rows.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::Gvk;
+
+    fn key(name: &str) -> ObjectKey {
+        let gvk = Gvk::new("batch/v1", "Job");
+        ObjectKey { gvk, namespace: "n".to_owned(), name: name.to_owned() }
+    }
+
+    /// Changes of an object whose slot is another by then would be told to nobody.
+    #[test]
+    fn a_slot_that_somebody_has_stays() {
+        let mut slots = Slots::default();
+        let read = slots.of(&key("read"));
+        let entry = read.try_lock().expect("nobody else has it");
+        let waits = slots.of(&key("waits"));
+        for number in 0..2 * SLOTS_SLACK {
+            slots.of(&key(&number.to_string()));
+        }
+        assert!(slots.rows.len() < 2 * SLOTS_SLACK, "{} are kept", slots.rows.len());
+        for (name, slot) in [("read", &read), ("waits", &waits)] {
+            assert!(Arc::ptr_eq(slot, &slots.of(&key(name))), "{name}");
+        }
+        drop(entry);
+    }
+
+    #[test]
+    fn the_slot_of_an_object_that_is_gone_stays_for_who_waits_for_it() {
+        let (mut slots, key) = (Slots::default(), key("j"));
+        let slot = slots.of(&key);
+        let waits = slots.of(&key);
+        slots.remove(&key, &slot);
+        assert!(Arc::ptr_eq(&waits, &slots.of(&key)));
+        drop(waits);
+        slots.remove(&key, &slot);
+        assert!(slots.rows.is_empty(), "{:?}", slots.rows);
     }
 }
