@@ -126,13 +126,14 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
-    use http::{Request, Response};
+    use http::{Method, Request, Response};
     use kai_daemon::event::Regarding;
     use kube::client::{Body, Client};
+    use serde_json::json;
     use tokio::time::Instant;
 
     use super::{Memory, PAUSE_MAX, PAUSE_MIN, REMEMBERED_MAX, Recorder};
@@ -155,6 +156,53 @@ mod tests {
             tokio::time::advance(PAUSE_MIN).await;
         }
         assert_eq!(asked.load(Ordering::Relaxed), 2, "it could not be written, and then it was");
+    }
+
+    /// A pod may lack one thing after the other.
+    #[tokio::test(start_paused = true)]
+    async fn other_words_are_said_for_the_same_reason() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        let server = tower::service_fn(move |_: Request<Body>| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            let answer = Response::builder().status(201);
+            std::future::ready(answer.body(Body::from(b"{\"metadata\": {}}".to_vec())))
+        });
+        let recorder = Recorder::new(Client::new(server, "default"));
+        let regarding =
+            Regarding { api_version: "v1", kind: "Pod", namespace: "n", name: "p", uid: "u" };
+        for (message, expect) in [("no owner", 1), ("no owner", 1), ("no queue", 2)] {
+            recorder.warn(&regarding, "Wrong", message).await;
+            assert_eq!(asked.load(Ordering::Relaxed), expect, "{message}");
+            tokio::time::advance(PAUSE_MIN).await;
+        }
+    }
+
+    /// A process that starts says again what the one before it said, and there is an event of that name.
+    #[tokio::test]
+    async fn an_event_that_is_there_happens_again() {
+        let methods = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&methods);
+        let server = tower::service_fn(move |request: Request<Body>| {
+            let method = request.method().clone();
+            let (code, answer) = if method == Method::POST {
+                let (status, reason) = ("Failure", "AlreadyExists");
+                let refused =
+                    json!({"status": status, "reason": reason, "message": "", "code": 409});
+                (409, refused)
+            } else {
+                (200, json!({"metadata": {}}))
+            };
+            noted.lock().expect("nobody panics with it").push(method);
+            let answer = Body::from(answer.to_string().into_bytes());
+            std::future::ready(Response::builder().status(code).body(answer))
+        });
+        let recorder = Recorder::new(Client::new(server, "default"));
+        let regarding =
+            Regarding { api_version: "v1", kind: "Pod", namespace: "n", name: "p", uid: "u" };
+        recorder.warn(&regarding, "Wrong", "it is wrong").await;
+        let methods = methods.lock().expect("nobody panics with it").clone();
+        assert_eq!(methods, [Method::POST, Method::PATCH]);
     }
 
     /// A state is said once; states that take turns are said at growing pauses, and what is said in the end is true.

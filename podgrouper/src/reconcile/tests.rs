@@ -329,6 +329,40 @@ async fn kartas_that_cannot_be_read_for_a_moment_are_waited_for() {
     }
 }
 
+/// An administrator describes a kind whose workloads are there already.
+#[tokio::test(start_paused = true)]
+async fn a_karta_that_comes_later_is_found_after_a_while() {
+    const KARTAS: &str = "/apis/run.ai/v1alpha1/kartas";
+    let server = Server::new();
+    let metadata = json!({"namespace": "n", "name": "o", "uid": "o", "resourceVersion": "1"});
+    let work = json!({"apiVersion": "example.com/v1", "kind": "Work", "metadata": metadata,
+        "spec": {"tasks": [{"size": 2}]}});
+    server.has("/apis/example.com/v1/namespaces/n/works/o", work);
+    server.has(KARTAS, json!({"metadata": {}, "items": []}));
+    let owner = json!({"apiVersion": "example.com/v1", "kind": "Work", "name": "o", "uid": "o"});
+    let reconciler = server.reconciler();
+    round(&reconciler, "before", owner.clone()).await.expect("there is none");
+    let root = json!({"name": "work", "scaleDefinition": {"replicasPath": ".spec.tasks[].size"},
+        "kind": {"group": "example.com", "version": "v1", "kind": "Work"}});
+    let karta = json!({"metadata": {"name": "k"}, "spec": {
+        "structureDefinition": {"rootComponent": root},
+        "optimizationInstructions": {"gangScheduling": {"podGroup": {"name": "g"}}}}});
+    server.has(KARTAS, json!({"metadata": {}, "items": [karta]}));
+    tokio::time::advance(KARTA_AGE_MAX).await;
+    round(&reconciler, "after", owner).await.expect("there is one");
+    let group = reconciler.store.group_at_once(&Key::new("n", "pg-o-g"));
+    let group = group.expect("it is by the Karta");
+    assert_eq!(group.value()["spec"]["minMember"], 2);
+}
+
+/// Gangs that another scheduler places in part are each told so.
+#[tokio::test]
+async fn what_was_said_of_one_group_is_said_of_another() {
+    let reconciler = Server::new().reconciler();
+    let said = ["a", "a", "b"].map(|name| reconciler.is_news(&Key::new("n", name), "why"));
+    assert_eq!(said, [true, false, true]);
+}
+
 #[tokio::test]
 async fn a_workload_is_skipped_by_whichever_owner_says_so() {
     let server = Server::new();
@@ -434,4 +468,26 @@ fn a_pod_is_another_where_its_uid_was_refused() {
     check(true, json!({"code": 422, "message": uid, "details": of("metadata.uid")}));
     let other = "Operation cannot be fulfilled on pods \"p\": Precondition failed: UID in precondition: u, UID in object meta: v";
     check(true, json!({"code": 409, "message": other}));
+}
+
+/// Each pod of a flood would be told that the server has too much to do, by one more write.
+#[test]
+fn a_server_that_does_not_do_what_is_asked_is_no_fault_of_a_pod() {
+    let refused = |code: u16, message: &str| {
+        kube::Error::Api(Status::failure(message, "No").with_code(code).boxed())
+    };
+    let no_right = "pods \"p\" is forbidden: User \"kai\" cannot patch resource \"pods\"";
+    for (error, is_away) in [
+        (refused(401, "no"), true),
+        (refused(403, no_right), true),
+        (refused(403, "admission webhook \"w\" denied the request"), false),
+        (refused(422, "no"), false),
+        (refused(429, "no"), true),
+        (refused(500, "no"), true),
+        (refused(503, "no"), true),
+        (kube::Error::Service("late".into()), true),
+    ] {
+        let failed = failure(&error, String::new());
+        assert_eq!(matches!(failed, Failure::Away(_)), is_away, "{error}");
+    }
 }
