@@ -542,6 +542,36 @@ mod tests {
         }
     }
 
+    /// No watch tells of what changes between the read and the next watch.
+    #[tokio::test]
+    async fn what_is_read_while_a_watch_breaks_off_is_read_again() {
+        let followed = Arc::new(OnceCell::<Arc<Kind>>::new());
+        let broken = Arc::clone(&followed);
+        let server = tower::service_fn(move |_: Request<Body>| {
+            let answer = if let Some(kind) = broken.get() {
+                kind.epoch.renew();
+                let metadata = json!({"namespace": "n", "name": "j", "resourceVersion": "1"});
+                json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata})
+            } else {
+                let jobs = json!({"name": "jobs", "singularName": "", "namespaced": true, "kind": "Job", "verbs": ["get"]});
+                json!({"kind": "APIResourceList", "groupVersion": "batch/v1", "resources": [jobs]})
+            };
+            let answer = Body::from(answer.to_string().into_bytes());
+            std::future::ready(Ok::<_, std::convert::Infallible>(Response::new(answer)))
+        });
+        let (changed, _) = tokio::sync::mpsc::unbounded_channel();
+        let cache = Cache::new(Client::new(server, "default"), CancellationToken::new(), changed);
+        let gvk = Gvk::new("batch/v1", "Job");
+        let kind = cache.kind(&gvk).await.expect("it is served");
+        kind.epoch.begin();
+        followed.set(kind).expect("it is set once");
+        let key = ObjectKey { gvk, namespace: "n".to_owned(), name: "j".to_owned() };
+        let found = cache.read(&key, Part::Metadata).await.expect("it is there");
+        assert!(matches!(found, Found::Object(_)), "{found:?}");
+        let remembered = cache.remembered(&key, Part::Metadata).await;
+        assert!(remembered.is_none(), "{remembered:?}");
+    }
+
     /// Rights come later than workloads, and nothing tells of them.
     #[tokio::test(start_paused = true)]
     async fn what_may_not_be_read_is_asked_for_again_after_a_while() {

@@ -586,6 +586,20 @@ mod tests {
         }
     }
 
+    /// A mark is noted once it is written, and by then the watch may have told of a later version, or of another pod of the name.
+    #[test]
+    fn a_mark_is_noted_on_the_version_that_it_was_written_for() {
+        let store = Store::default();
+        let [before, now, marked] = ["", "x", "g"].map(|group| pod(0, group));
+        let (before, _) = store.set_pod(before.0, before.1);
+        let (now, _) = store.set_pod(now.0, now.1);
+        let group = || store.pod(&Key::of(&now)).and_then(|pod| super::group_of(&pod));
+        store.amend_pod(&before, marked.0.clone());
+        assert_eq!(group(), Some(Key::new("n", "x")), "it is another version by now");
+        store.amend_pod(&now, marked.0);
+        assert_eq!(group(), Some(Key::new("n", "g")));
+    }
+
     /// A pod takes few bytes for itself, so that 100,000 of them fit into some tens of megabytes. Whoever adds a field
     /// for every pod finds it here.
     #[test]
