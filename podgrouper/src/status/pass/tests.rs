@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http::{Request, Response};
 use kai_daemon::metrics::Register;
 use kube::client::Body;
+use prometheus::{Encoder as _, TextEncoder};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -240,5 +241,55 @@ fn a_queue_tells_which_queues_are_below_it() {
         let patch = queue_status(wanted, &Sums::default()).unwrap_or_default();
         let expect = is_news.then(|| json!(["b"]));
         assert_eq!(patch.get("childQueues"), expect.as_ref(), "{status}");
+    }
+}
+
+/// Whoever names very many claims has others wait for as long as they are asked for.
+#[tokio::test]
+async fn so_many_claims_are_asked_for_in_one_pass() {
+    const GROUPS: usize = 6;
+    let mut controller = controller();
+    for group in 0..GROUPS {
+        let claim = |number: usize| json!({"name": number.to_string(), "resourceClaimName": format!("c-{group}-{number}")});
+        let claims: Vec<Value> = (0..READS_OF_GROUP_MAX).map(claim).collect();
+        let name = format!("p-{group}");
+        let annotations = json!({"pod-group-name": format!("g-{group}")});
+        let metadata =
+            json!({"namespace": "n", "name": name, "uid": name, "annotations": annotations});
+        let pod = json!({"metadata": metadata, "spec": {"resourceClaims": claims},
+            "status": {"phase": "Running"}});
+        controller.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+    }
+    let keys = (0..GROUPS).map(|group| Key::new("n", &format!("g-{group}"))).collect();
+    let late = controller.pass(keys).await;
+    assert_eq!(late.len(), GROUPS - READS_MAX / READS_OF_GROUP_MAX, "{late:?}");
+}
+
+/// An alert on rounds that fail names the controller whose objects are not up to date.
+#[tokio::test(start_paused = true)]
+async fn rounds_that_fail_count_for_what_failed() {
+    let server = tower::service_fn(|request: Request<Body>| {
+        let is_queue = request.uri().path().ends_with("/queues/above/status");
+        let answer = Response::builder().status(if is_queue { 500 } else { 200 });
+        std::future::ready(answer.body(Body::from(b"{\"metadata\": {}}".to_vec())))
+    });
+    let controller = controller_of(Client::new(server, "default"));
+    for (name, parent) in [("above", ""), ("below", "above")] {
+        let metadata = json!({"name": name, "uid": name});
+        let queue = json!({"metadata": metadata, "spec": {"parentQueue": parent}});
+        controller.store.set_queue(name, Some(Arc::new(Object::new(queue))));
+    }
+    controller.dirty.group(Key::new("n", "g"));
+    let register = Register::default();
+    let running = tokio::spawn(controller.run(Meters::new(&register).expect("names")));
+    tokio::time::sleep(3 * DEBOUNCE).await;
+    running.abort();
+    let mut text = Vec::new();
+    TextEncoder::new().encode(&register.gather(), &mut text).expect("text");
+    let text = String::from_utf8(text).expect("text");
+    for (controller, fails) in [("queue", true), ("podgroup", false)] {
+        let series =
+            format!("controller_runtime_reconcile_errors_total{{controller=\"{controller}\"}}");
+        assert_eq!(text.contains(&series), fails, "{series}\n{text}");
     }
 }
