@@ -1,6 +1,6 @@
 //! A pod that waits as YAML in, its scaling pod as YAML out.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::scaling_pod;
 use crate::object::Object;
@@ -119,4 +119,31 @@ fn names_too_long_for_labels_stand_in_annotations() {
     assert_eq!(scaling.of, Some(Key::new("team", &name)));
     let label = made["metadata"]["labels"]["shared-gpu-pod-name"].as_str();
     assert!(label.is_some_and(|label| label.len() == 16));
+}
+
+/// The API server refuses a pod that asks for huge pages and does not limit them.
+#[test]
+fn what_cannot_be_lent_is_limited_to_what_is_asked_for() {
+    let asks = "rdma/hca: '1', hugepages-2Mi: 4Mi}, limits";
+    let waiting = WAITING.replace("rdma/hca: '1'}, limits", asks);
+    let made = made("n", &waiting, &Settings::default());
+    let resources = &made["spec"]["containers"][0]["resources"];
+    for (table, cpu) in [("requests", json!("3")), ("limits", Value::Null)] {
+        assert_eq!(resources[table]["hugepages-2Mi"], "4Mi", "{resources}");
+        assert_eq!(resources[table]["cpu"], cpu, "{resources}");
+    }
+}
+
+/// A term that says by labels in which namespaces it looks at pods looks at none besides.
+#[test]
+fn a_term_with_a_selector_of_namespaces_keeps_it_alone() {
+    let labels = json!({"matchLabels": {"team": "a"}});
+    let waiting =
+        WAITING.replace("namespaces: [other]", "namespaceSelector: {matchLabels: {team: a}}");
+    let made = made("n", &waiting, &Settings::default());
+    let terms =
+        &made["spec"]["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+    assert_eq!(terms[0]["namespaces"], json!(["team"]), "{terms}");
+    assert_eq!(terms[1]["namespaceSelector"], labels, "{terms}");
+    assert!(terms[1]["namespaces"].is_null(), "{terms}");
 }
