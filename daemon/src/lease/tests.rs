@@ -81,6 +81,37 @@ async fn refusals_long_apart_are_not_one_long_refusal() {
     assert!(matches!(guard, Some(Guard(Kind::Held(_)))), "it acts without the Lease: {guard:?}");
 }
 
+/// Whoever comes next takes the Lease then, and both would write.
+#[tokio::test(start_paused = true)]
+async fn who_works_without_the_lease_ends_once_it_can_be_used() {
+    let start = Instant::now();
+    let server = tower::service_fn(move |request: Request<Body>| async move {
+        let is_read = *request.method() == Method::GET;
+        let body = request.into_body().collect_bytes().await?;
+        let refused =
+            json!({"status": "Failure", "reason": "Forbidden", "message": "", "code": 403});
+        let (code, answer) = if start.elapsed().as_secs() < 60 {
+            (403, serde_json::to_vec(&refused))
+        } else if is_read {
+            let before = released(ours(None, "lease", "before", Mode::Handover));
+            (200, serde_json::to_vec(&before))
+        } else {
+            (200, Ok(body.to_vec()))
+        };
+        let answer = Body::from(answer.expect("it is JSON"));
+        let answer = Response::builder().status(code).body(answer);
+        Ok::<_, kube::Error>(answer.expect("it is a response"))
+    });
+    let lease = Lease::new(Client::new(server, "default"), "default", "lease", Mode::Handover);
+    let stop = CancellationToken::new();
+    let guard = lease.acquire(Manner::Newest, &stop).await.expect("nobody stops it");
+    assert_eq!(guard.check().await, Ok(None), "it could never be used");
+    let kept = timeout(Duration::from_mins(2), guard.keep(&stop)).await;
+    assert_eq!(kept, Ok(Err(Lost)));
+    assert!((60..66).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    assert_eq!(guard.check().await, Err(Lost), "it may write no more");
+}
+
 /// A server of one Lease, which is another's that yields, with versions as they guard writes.
 fn guarded() -> Client {
     let before = ours(None, "lease", "before", Mode::Handover);
