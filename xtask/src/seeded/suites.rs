@@ -22,6 +22,7 @@ const SUITES: &[(&str, &str)] = &[
     (CLI, "requests"),
     ("engine", "histories"),
     ("engine", "properties"),
+    ("podgrouper", "admission"),
     ("podgrouper", "groups"),
     ("reservation", "address"),
     ("scheduler", "ingest"),
