@@ -89,6 +89,28 @@ fn a_group_of_many_large_pods_is_evicted_in_steps() {
     assert_eq!(world.cluster.check(), Vec::<String>::new());
 }
 
+/// A pod that takes long to leave, or should have left, counts for its gang whatever its user calls its sub-group by then: the
+/// others are no stale gang.
+#[test]
+fn who_leaves_late_counts_under_any_name() {
+    for state in ["releasing", "lingering", "stuck"] {
+        let leaves = format!("leaves: {{ gpus: 1, on: node0, state: {state} }}");
+        let members = format!("{{ stays: {{ gpus: 1, on: node0 }}, {leaves} }}");
+        let mut world = world(&format!(
+            "config: {{ grace: 0s }}\n\
+             nodes: {{ node0: {{ gpus: 2 }} }}\n\
+             queues: {{ q: {{ quota: 2 }} }}\n\
+             groups: {{ gang: {{ queue: q, min: 2, members: {members} }} }}"
+        ));
+        let late = pod(&world, "gang-leaves");
+        let mut facts = world.facts.pods[&late].clone();
+        facts.sub_group = world.names.symbol("ghost");
+        world.tell(Delta::Pod(late, Box::new(facts)));
+        assert_eq!(decide(&mut world, 0), ["idle"], "{state}");
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+    }
+}
+
 /// When a group started is read from an annotation: one that is further ahead than any clock would keep its group for ever.
 #[test]
 fn a_start_that_no_clock_could_have_keeps_no_group() {

@@ -151,10 +151,10 @@ impl State {
     pub(crate) fn seat(&mut self, pod: PodId, group: GroupId) {
         let tree = &mut self.groups[group].tree;
         let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
-        // What runs can be evicted wherever its user says by now that it belongs.
-        let runs = facts.told.phase.is_active() || facts.told.phase.leaves();
+        // What holds a place counts, and what runs can be evicted, wherever its user says by now that it belongs.
+        let is_placed = facts.told.has_place();
         let named = tree.leaf_of(facts.sub_group, &mut self.steps.compared);
-        facts.leaf = named.or((runs && !tree.leaves.is_empty()).then_some(0));
+        facts.leaf = named.or((is_placed && !tree.leaves.is_empty()).then_some(0));
         if let Some(leaf) = facts.leaf {
             let turn = facts.turn();
             let pods = &self.pods;

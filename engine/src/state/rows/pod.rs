@@ -175,6 +175,11 @@ impl Told {
         Self { phase, node, place: place.filter(has_more).map(Box::new) }
     }
 
+    /// Tells whether the pod holds a place.
+    pub(crate) fn has_place(&self) -> bool {
+        self.node.is_some()
+    }
+
     fn whole_place(&self) -> Option<Place> {
         self.place.as_deref().cloned().or_else(|| self.node.map(Place::on))
     }
