@@ -2,7 +2,7 @@
 
 use crate::{
     actions::{Cycle, begin::Begin},
-    base::time::Timestamp,
+    base::{ids::GroupId, time::Timestamp},
     cluster::Cluster,
     decided::{
         plan::Why,
@@ -81,6 +81,7 @@ impl Cycle<'_> {
             Begin::Disproved(shortage) => Some(shortage),
         };
         self.note_proof(kind, turn, shortage);
+        self.say_before(kind, turn.group);
         false
     }
 
@@ -264,19 +265,24 @@ impl Cycle<'_> {
         self.proofs.extend(shortage.map(|shortage| Proof { group: turn.group, kind, shortage }));
     }
 
-    /// Remembers that a search found nothing, and what was said before it began.
+    /// Remembers that a search found nothing, and says what was said before it began.
     fn is_fruitless(&mut self, kind: EvictionKind, turn: Turn, search: &SearchState) {
         let (state, basis) = self.basis();
         let until = search.until(state, &search.filter(basis));
         self.wake_when_unsafe(until);
         let epoch = &self.cluster.pending.epoch;
         self.cluster.searches.keep_fruitless(epoch, SearchKey { group: turn.group, kind }, until);
-        let why = &self.cluster.state.groups()[turn.group].why;
+        self.say_before(kind, turn.group);
+    }
+
+    /// Says of a group what was said before a search for it began that was to go on, and does not.
+    fn say_before(&mut self, kind: EvictionKind, group: GroupId) {
+        let why = &self.cluster.state.groups()[group].why;
         if let Some(Why::Undecided { progress, before: Some(before) }) = why
             && matches!(**progress, Progress::Eviction { kind: of, .. } if of == kind)
         {
             let before = (**before).clone();
-            self.say(turn.group, before);
+            self.say(group, before);
         }
     }
 

@@ -2,7 +2,10 @@
 
 use kai_engine::{DomainProblem, Remedy, Why};
 
-use super::*;
+use super::{
+    resumed::{bounded, cluster, gang},
+    *,
+};
 
 /// Has a group wait beside others; says why it does.
 fn verdict(world: &mut World, group: &str) -> Why {
@@ -74,4 +77,17 @@ fn gpus_in_slices_count_for_what_a_rack_could_hold() {
     let Why::NoDomain(no_domain) = &why else { panic!("{why:?}") };
     let DomainProblem::NoFit { gpu_milli_max, .. } = no_domain.problem else { panic!("{why:?}") };
     assert_eq!(gpu_milli_max, 8000);
+}
+
+/// A search that ran out of steps goes on no more once its queue may take nothing: its group is told again what it was before.
+#[test]
+fn a_search_that_does_not_go_on_is_not_said_to() {
+    let mut world = cluster(4, 4, |_| 1);
+    gang(&mut world, 4, 4);
+    bounded(&mut world, 4);
+    let goes_on = verdict(&mut world, "gang");
+    assert!(matches!(goes_on, Why::Undecided { .. }), "{goes_on:?}");
+    add(&mut world, "queues: { owner: { quota: 0 } }");
+    let waits = verdict(&mut world, "gang");
+    assert!(matches!(waits, Why::NoRoom(_)), "{waits:?}");
 }
