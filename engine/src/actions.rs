@@ -55,6 +55,8 @@ pub(crate) struct Cycle<'c> {
     pub(crate) resting: BTreeSet<(QueueId, ClassId, EvictionKind)>,
     /// Number of steps before the action that evicts.
     pub(crate) begun: u64,
+    /// Number of steps before the turn of now in it.
+    pub(crate) turned: u64,
     /// True once allocate stopped before all had their turns.
     pub(crate) is_cut: bool,
     /// True if pods were nominated for places that are free already: the next plan is due at once.
@@ -113,6 +115,7 @@ pub fn plan_stepwise(
         undecided: BTreeSet::new(),
         resting: BTreeSet::new(),
         begun: 0,
+        turned: 0,
         is_cut: false,
         due: false,
         marked: IdSet::default(),

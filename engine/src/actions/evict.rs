@@ -124,6 +124,7 @@ impl Cycle<'_> {
                 continue;
             }
             let begun = self.cluster.state.steps;
+            self.turned = begun.total();
             self.evict_in_turn(kind, &mut turns, turn);
             allowance.take(&self.cluster.state, turn, &begun);
         }

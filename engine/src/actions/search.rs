@@ -119,29 +119,31 @@ impl Cycle<'_> {
         rests
     }
 
-    /// The most steps that a search may take in a cycle, and those that others left it of them: its part of those of a cycle, and
-    /// no more than its action has. Where nothing bounds actions it may take twice as many for each time that it ran out of
-    /// them.
-    fn search_steps_max(&self, kind: EvictionKind, turn: Turn) -> (u64, u64) {
+    /// The most steps that a search may take: its part of those of a cycle, and no more than is left of those of its action; and
+    /// whether those whose turns came before left less than half of it. Where nothing bounds actions it may take twice as many for
+    /// each time that it ran out of them.
+    fn search_steps_max(&self, kind: EvictionKind, turn: Turn) -> (u64, bool) {
         let part = (self.config.steps_max / SEARCHES_MIN).max(1);
         let Some(of_action) = self.config.action_steps_max else {
             let patience = self.cluster.pending.patience(turn.queue, turn.class, kind);
             let steps_max = part.saturating_mul(1 << patience).min(self.config.steps_max.max(1));
-            return (steps_max, steps_max);
+            return (steps_max, false);
         };
         let of_action = of_action.max(SEARCH_STEPS_MIN);
-        let taken = self.cluster.state.steps.total().saturating_sub(self.begun);
         let steps_max = part.min(of_action);
-        (steps_max, steps_max.min(of_action.saturating_sub(taken)).max(1))
+        let left = |at: u64| of_action.saturating_sub(at.saturating_sub(self.begun));
+        // What it takes in its own turn before it begins is nobody else's.
+        let is_left_few = left(self.turned) < steps_max / 2;
+        (steps_max.min(left(self.cluster.state.steps.total())).max(1), is_left_few)
     }
 
     /// Searches among victims within what one search may take, and takes what it finds into the plan.
     fn search(&mut self, turn: Turn, search: SearchState, origin: Origin) -> bool {
         let kind = search.kind;
-        let (whole, steps_max) = self.search_steps_max(kind, turn);
+        let (steps_max, is_left_few) = self.search_steps_max(kind, turn);
         // Where others left it fewer, that they did not suffice says nothing of how many it needs.
-        let has_all =
-            self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
+        let has_all = !is_left_few
+            && self.cluster.state.steps.total().saturating_add(steps_max) <= self.config.steps_max;
         let Cluster { state, pending, scratch, .. } = &mut *self.cluster;
         let basis = Basis { config: self.config, now: self.now, pending };
         let begun = state.steps.total();
@@ -162,11 +164,13 @@ impl Cycle<'_> {
             self.cluster.pending.end_patience(turn.queue, turn.class, kind);
         } else {
             self.resting.insert((turn.queue, turn.class, kind));
-            if is_new {
+            // One that began with few goes on without having counted.
+            let is_uncounted = || self.cluster.pending.patience(turn.queue, turn.class, kind) == 0;
+            if is_new || (self.is_bounded() && is_uncounted()) {
                 self.cluster.pending.note_cut_off(turn.queue, turn.class, kind, has_all);
             }
-            if steps_max < whole / 2 {
-                // Others left it little: it comes before them the next time.
+            if is_left_few {
+                // It comes before the others the next time.
                 self.cluster.pending.rounds.leave_of(kind, std::iter::once(turn.group));
             }
         }

@@ -173,6 +173,44 @@ fn searches_without_turns_give_their_places_up() {
     assert!(is_over, "the last one is never asked");
 }
 
+/// A search to which others left few steps is not taken for a long one: where all places are taken it begins anew in the next cycle,
+/// and waits for none of those that have them to end.
+#[test]
+fn a_search_that_was_left_few_steps_waits_for_no_place() {
+    const NODES: u64 = 120;
+    const LONG: i64 = 66;
+    let mut world = barred(NODES, 0);
+    for node in 1..NODES {
+        let group = format!("p{node}: {{ queue: owner, ports: [80], on: node{node} }}");
+        add(&mut world, &format!("groups: {{ {group} }}"));
+    }
+    world.config.actions = Actions { reclaim: true, ..Actions::NONE };
+    // It has room on the node alone of which the victims come last.
+    let short = "groups: { short: { queue: owner, priority: 75, gpus: 1, ports: [80] } }";
+    let mut beside = world.clone();
+    add(&mut beside, short);
+    let alone = plan_at(&mut beside, 0);
+    let evicts =
+        |plan: &Plan| plan.changes.iter().any(|change| matches!(change, Change::Evict { .. }));
+    assert!(evicts(&alone), "{:?}", alone.steps);
+    // What one search leaves of an action is half of what it needs, and a third of what it may take at most.
+    let alone = alone.steps.total();
+    let action = (2 * alone).max(2_000);
+    world.config.action_steps_max = Some(action);
+    world.config.steps_max = SEARCHES_MIN * (action - alone / 2);
+    for class in 0..LONG {
+        let group = "queue: owner, gpus: 1, labels: { app: x }";
+        let group = format!("w{class}: {{ {group}, tolerations: [t{class}] }}");
+        add(&mut world, &format!("groups: {{ {group} }}"));
+    }
+    for cycle in 0..LONG - 2 {
+        assert!(plan_at(&mut world, cycle).steps.spent, "each has a turn in a cycle of its own");
+    }
+    add(&mut world, short);
+    let is_found = (LONG - 2..LONG + 3).any(|cycle| evicts(&plan_at(&mut world, cycle)));
+    assert!(is_found, "it waits for others");
+}
+
 /// A search that is cut off and finds nothing passes over turns before it begins anew, as long as news come.
 #[test]
 fn a_search_that_proves_nothing_rests() {
