@@ -21,7 +21,14 @@ struct Entry {
 /// So many bytes are kept of the labels of a pod or owner, and of its annotations; and so many of one text.
 const BYTES_MAX: usize = 16 << 10;
 const TEXT_BYTES_MAX: usize = 4 << 10;
-/// Beginnings of keys that come first where there are more: those that rules read.
+/// Keys that come first where there are more: those that daemons write, by which they find what they did.
+const OURS: [&str; 4] = [
+    names::annotation::POD_GROUP,
+    names::annotation::BOUND_QUEUE,
+    names::annotation::BOUND_PREEMPTIBILITY,
+    names::label::SUBGROUP,
+];
+/// Beginnings of keys that come next: those that rules read. There may be any number of them.
 const FIRST: [&str; 3] = ["kai.scheduler/", names::annotation::POD_GROUP, names::label::USER];
 
 /// Keys with texts, sorted by key.
@@ -65,7 +72,8 @@ pub(crate) fn bounded<'a>(
     let bytes = |pair: &(&str, &str)| pair.0.len() + pair.1.len();
     if all.iter().map(bytes).sum::<usize>() > BYTES_MAX {
         let is_first = |key: &str| FIRST.iter().any(|first| key.starts_with(first));
-        all.sort_by_key(|(key, _)| (!is_first(key), *key));
+        let rank = |key: &str| (!OURS.contains(&key), !is_first(key));
+        all.sort_by_key(|(key, _)| (rank(key), *key));
         let mut left = BYTES_MAX;
         all.retain(|pair| {
             left.checked_sub(bytes(pair)).is_some_and(|less| {
@@ -184,6 +192,15 @@ mod tests {
                 (Some("g"), Some("q"))
             );
         }
+    }
+
+    #[test]
+    fn what_daemons_wrote_is_kept_beside_any_number_of_keys_like_it() {
+        let more: Vec<String> = (0..1_000).map(|n| format!("kai.scheduler/a-{n:04}")).collect();
+        let more = more.iter().map(|key| (key.as_str(), ""));
+        let own = super::OURS.map(|key| (key, "own"));
+        let kept = Texts::kept(more.chain(own));
+        assert_eq!(super::OURS.map(|key| kept.get(key)), [Some("own"); 4]);
     }
 
     fn pod(index: &str) -> Pod {
