@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kai_podgrouper::{
-    Answer, Case, Desired, Facts, Object, Pod, Read, Settings, Stop, Write, group, kinds, mark,
-    merge,
+    Answer, Case, Compat, Desired, Facts, Object, Pod, Read, Settings, Stop, Write, group, kinds,
+    mark, merge,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -13,6 +13,8 @@ use super::{cases, corpus::GROUPED, spoil};
 
 /// The most sub-groups that a `PodGroup` may have (docs/behaviour.md).
 const SUB_GROUPS_MAX: usize = 10_000;
+/// The longest name that an object may have; longer ones are cut where pods are read.
+const NAME_MAX: usize = 253;
 /// A rule asks for so many objects at most.
 const READS_MAX: usize = 100;
 
@@ -20,23 +22,46 @@ proptest! {
     #![proptest_config(cases(1))]
     #[test]
     fn workloads_are_grouped_within_bounds_or_refused_in_a_sentence(
-        at in 0..GROUPED.len(), damage in spoil::damage(),
+        at in 0..GROUPED.len(), damage in spoil::much(), is_kai: bool,
     ) {
         let mut file = GROUPED[at].clone();
-        spoil::value(&mut file, damage);
-        let settings = Settings::default();
+        spoil::value_among(&mut file, &GROUPED, damage);
+        let compat = if is_kai { Compat::KaiV017 } else { Compat::Off };
+        let settings = Settings { compat, ..Settings::default() };
         let rows = |key: &str| file[key].as_array().cloned().unwrap_or_default();
         let pods: Vec<Value> = rows("pods").into_iter().map(with_kind).collect();
-        let objects: Vec<Arc<Object>> =
-            rows("objects").into_iter().chain(pods.clone()).map(|value| Arc::new(Object::new(value))).collect();
+        let all: Vec<Value> = rows("objects").into_iter().chain(pods.clone()).collect();
+        let objects = kept(&all);
+        let others = kept(&all.iter().map(with_more).collect::<Vec<Value>>());
         for value in &pods {
             let pod = Pod::from_value(value);
-            match desired(&pod, &objects, &settings) {
-                Ok(desired) => check(&pod, &desired, &settings)?,
+            let desired = desired(&pod, &objects, &settings);
+            let again = self::desired(&Pod::from_value(&with_more(value)), &others, &settings);
+            prop_assert_eq!(desired.as_ref().ok(), again.as_ref().ok(), "a field that no kind has counts");
+            match desired {
+                Ok(desired) => {
+                    check_mark(value, &desired, &settings)?;
+                    if !is_kai {
+                        check(&desired, &settings)?;
+                    }
+                }
                 Err(why) => prop_assert!(!why.trim().is_empty()),
             }
         }
     }
+}
+
+fn kept(values: &[Value]) -> Vec<Arc<Object>> {
+    values.iter().map(|value| Arc::new(Object::new(value.clone()))).collect()
+}
+
+/// The object with a field of a later version of its kind.
+fn with_more(value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Some(table) = value.as_object_mut() {
+        table.insert("zzz".to_owned(), json!({"zzz": [0]}));
+    }
+    value
 }
 
 fn with_kind(mut value: Value) -> Value {
@@ -47,7 +72,21 @@ fn with_kind(mut value: Value) -> Value {
     value
 }
 
-fn check(pod: &Pod, desired: &Desired, settings: &Settings) -> Result<(), TestCaseError> {
+/// Checks that nothing more is to be written once a pod says what its mark says.
+fn check_mark(value: &Value, desired: &Desired, settings: &Settings) -> Result<(), TestCaseError> {
+    let Some(patch) = mark(&Pod::from_value(value), desired, settings) else { return Ok(()) };
+    prop_assert!(patch["metadata"].is_object(), "{}", patch);
+    let mut names = desired.subgroups.iter().map(|subgroup| &subgroup.name).chain([&desired.name]);
+    if names.all(|name| name.len() <= NAME_MAX) {
+        let mut marked = value.clone();
+        json_patch::merge(&mut marked, &patch);
+        let again = mark(&Pod::from_value(&marked), desired, settings);
+        prop_assert!(again.is_none(), "it is marked with {} and then with {:?}", patch, again);
+    }
+    Ok(())
+}
+
+fn check(desired: &Desired, settings: &Settings) -> Result<(), TestCaseError> {
     let Write::Create(mut written) = merge(desired, None, settings) else {
         return Err(TestCaseError::fail("nothing to create"));
     };
@@ -64,10 +103,6 @@ fn check(pod: &Pod, desired: &Desired, settings: &Settings) -> Result<(), TestCa
     written["metadata"]["uid"] = json!("stored");
     let again = merge(desired, Some(&Object::new(written)), settings);
     prop_assert!(again == Write::Nothing, "it would be written again: {:?}", again);
-    // What a mark says is what the pod is found to say afterwards: nothing more is to be written.
-    if let Some(patch) = mark(pod, desired, settings) {
-        prop_assert!(patch["metadata"].is_object(), "{}", patch);
-    }
     Ok(())
 }
 
