@@ -26,7 +26,7 @@ pub(crate) static WATCHED: LazyLock<Vec<Value>> =
 
 /// Objects of a cluster in which there is something to decide: a gang waits for GPUs of a queue that holds more than its share,
 /// and a part of a GPU is free.
-pub(crate) fn crowded() -> Vec<Value> {
+fn crowded() -> Vec<Value> {
     let node = |name: &str, gpus: &str| {
         json!({"kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "nvidia.com/gpu.memory": "81920"}},
             "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": gpus},
@@ -62,6 +62,12 @@ pub(crate) fn crowded() -> Vec<Value> {
     objects.extend([pod("h-0", "held", "n1"), pod("h-1", "held", "n1"), part]);
     objects.extend([pod("w-0", "waits", ""), pod("w-1", "waits", "")]);
     objects
+}
+
+/// A cluster in which there is something to decide, with the objects of a file and with some others.
+pub(crate) fn cluster(file: usize, others: &[usize]) -> Vec<Value> {
+    let others = others.iter().map(|at| WATCHED[*at].clone());
+    crowded().into_iter().chain(CLUSTERS[file].iter().cloned()).chain(others).collect()
 }
 
 /// Workloads with their pods, as the podgrouper finds them: `objects` and `pods`.
@@ -117,6 +123,11 @@ fn with_pods(value: &Value) -> Value {
 
 /// Scenario files, as text.
 pub(crate) static SCENARIOS: LazyLock<Vec<String>> = LazyLock::new(|| filled(texts("scenarios")));
+
+/// The same as values; those that are no JSON are left out.
+pub(crate) static SCENARIO_VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
+    filled(SCENARIOS.iter().filter_map(|text| serde_saphyr::from_str(text).ok()).collect())
+});
 
 /// The texts of all YAML files below a folder, in the order of their names.
 fn texts(folder: &str) -> Vec<String> {

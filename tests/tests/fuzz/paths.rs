@@ -42,13 +42,24 @@ proptest! {
     #![proptest_config(cases(1))]
     #[test]
     fn templates_are_read_or_refused_at_a_place(
-        at in 0..TEMPLATES.len(), of in 0..WATCHED.len(), damage in spoil::damage(),
+        at in 0..TEMPLATES.len(), next in 0..TEMPLATES.len(), of in 0..WATCHED.len(),
+        damage in spoil::damage(), of_value in spoil::much(),
     ) {
-        let text = spoil::text(TEMPLATES[at], damage);
+        let text = spoil::text_among(TEMPLATES[at], TEMPLATES, damage);
+        let mut object = WATCHED[of].clone();
+        spoil::value_among(&mut object, &WATCHED, of_value);
+        let next = TEMPLATES[next];
+        let both = Template::parse(&format!("{text}{next}"));
         match Template::parse(&text) {
             Ok(template) => {
-                let printed = template.apply(&WATCHED[of]);
-                prop_assert_eq!(printed, template.apply(&WATCHED[of]));
+                let printed = template.apply(&object);
+                prop_assert_eq!(&printed, &template.apply(&object));
+                if !text.contains('{') {
+                    prop_assert_eq!(&printed, &text);
+                }
+                // One template behind another prints what both print.
+                let next = Template::parse(next).expect("it is whole").apply(&object);
+                prop_assert_eq!(both.map(|both| both.apply(&object)), Ok(printed + &next));
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }

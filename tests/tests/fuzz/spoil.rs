@@ -177,6 +177,28 @@ pub(crate) fn text_among<T: AsRef<str>>(text: &str, others: &[T], damage: Damage
     text
 }
 
+/// Spoils bytes in so many places: some are lost, doubled or changed, or all that follow are lost.
+pub(crate) fn bytes(bytes: &[u8], damage: Damage) -> Vec<u8> {
+    let mut rng = Rng::with_seed(damage.seed);
+    let mut bytes = bytes.to_vec();
+    for _ in 0..damage.times {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = rng.usize(..bytes.len());
+        let end = (at + rng.usize(1..16)).min(bytes.len());
+        match rng.u8(..8) {
+            0 => drop(bytes.drain(at..end)),
+            1 => bytes.extend_from_within(at..end),
+            2 => bytes[at..end].fill(u8::MAX),
+            3 => bytes[at..end].fill(0),
+            4 => bytes.truncate(at),
+            _ => bytes[at] ^= 1 << rng.u8(..8),
+        }
+    }
+    bytes
+}
+
 /// The number of values within a value, itself included.
 fn places(value: &Value) -> usize {
     1 + match value {
