@@ -194,6 +194,7 @@ impl FromStr for Quantity {
         }
         let scale = Scale::parse(suffix).ok_or_else(syntax)?;
         let magnitude = magnitude(whole, fraction, scale)
+            .or_else(|| magnitude_of_many(whole, fraction, scale))
             .ok_or_else(|| QuantityError::TooLarge(text.into()))?;
         let nano = if text.starts_with('-') { -magnitude } else { magnitude };
         Ok(Self { nano, format: scale.format })
@@ -258,6 +259,27 @@ fn magnitude(whole: &str, fraction: &str, scale: Scale) -> Option<i128> {
         Some(power) => div_away_from_zero(digits, power),
         None => 1,
     })
+}
+
+/// The same of more digits than an integer holds, of which those below 10^-9 only round up.
+fn magnitude_of_many(whole: &str, fraction: &str, scale: Scale) -> Option<i128> {
+    let digits: Vec<i128> =
+        whole.bytes().chain(fraction.bytes()).map(|byte| i128::from(byte - b'0')).collect();
+    // Where the power of ten moves the point to.
+    let point = i32::try_from(whole.len()).ok()?.checked_add(scale.ten)?;
+    let before = usize::try_from(point).unwrap_or(0).min(digits.len());
+    let (whole, fraction) = digits.split_at(before);
+    let unit = NANO << scale.two;
+    // From the last digit on, each rounds up what is below it: the sum is rounded as if all were kept.
+    let tenth = |below: i128, digit: i128| div_away_from_zero(digit * unit + below, 10);
+    let below = fraction.iter().rev().fold(0, |below, digit| tenth(below, *digit));
+    let zeros = usize::try_from(-i64::from(point)).unwrap_or(0).min(LENGTH_MAX);
+    let below = (0..zeros).fold(below, |below, _| tenth(below, 0));
+    let whole =
+        whole.iter().try_fold(0_i128, |sum, digit| sum.checked_mul(10)?.checked_add(*digit))?;
+    let shift = u32::try_from(point).unwrap_or(0).saturating_sub(u32::try_from(before).ok()?);
+    let whole = if whole == 0 { 0 } else { whole.checked_mul(10_i128.checked_pow(shift)?)? };
+    whole.checked_mul(unit)?.checked_add(below)
 }
 
 impl Display for Quantity {

@@ -45,6 +45,26 @@ fn reads_every_form() {
     assert_eq!(read("1Ei"), read("1152921504606846976"));
 }
 
+/// As floats of other languages are printed in full.
+#[test]
+fn digits_below_the_smallest_amount_only_round_up() {
+    let cases = [
+        ("0.1000000000000000055511151231257827021181583404541015625", 100_000_001),
+        ("-0.1000000000000000055511151231257827021181583404541015625", -100_000_001),
+        ("1.00000000000000000000000000000000000000000000000000Ki", 1_024_000_000_000),
+        ("1.50000000000000000000000000000000000000000000000001Ki", 1_536_000_000_001),
+        ("1000000000000000000000000000000000000000000000000e-48", 1_000_000_000),
+        ("0.00000000000000000000000000000000000000000000000001e49", 100_000_000),
+        ("0.12345678900000000000000000000000000000000000000000e3", 123_456_789_000),
+        ("333333333333333333333333333333333333333333e-90", 1),
+    ];
+    for (text, nano) in cases {
+        assert_eq!(read(text).nano(), nano, "{text}");
+    }
+    let large = "340282366920938463463374607431.1111111111111111";
+    assert_eq!(large.parse::<Quantity>(), Err(QuantityError::TooLarge(large.to_owned())));
+}
+
 #[test]
 fn refuses_what_is_not_a_quantity() {
     let texts = [
@@ -197,7 +217,28 @@ proptest! {
     }
 
     #[test]
-    fn reading_never_panics(text in "[-+]?[0-9.]{0,40}([eE][-+]?[0-9]{0,12}|[numkKMGTPEi]{0,3})?") {
-        let _ = text.parse::<Quantity>();
+    fn what_is_read_is_printed_and_read_again(
+        text in "\\PC{0,70}|[-+]?[0-9]{0,30}[.]?[0-9]{0,30}([eE][-+]?[0-9]{1,3}|[numkMGTPE]|[KMGTPE]i)?",
+    ) {
+        let Ok(quantity) = text.parse::<Quantity>() else { return Ok(()) };
+        for format in [Format::DecimalSi, Format::DecimalExponent] {
+            let quantity = quantity.with_format(format);
+            prop_assert_eq!(quantity.to_string().parse(), Ok(quantity));
+        }
+        // Whoever reads what is printed reads no less, and prints the same from then on.
+        if let Ok(printed) = quantity.to_string().parse::<Quantity>() {
+            prop_assert!(printed.nano().abs() >= quantity.nano().abs());
+            let again = printed.with_format(quantity.format()).to_string();
+            prop_assert_eq!(again, quantity.to_string());
+        }
+    }
+
+    #[test]
+    fn zeros_in_front_and_behind_change_nothing(
+        number in "[0-9]{1,6}[.][0-9]{1,12}", suffix in "[numkMGTPE]|[KMGTPE]i|[eE]-?[0-9]",
+        before in 0_usize..10, after in 0_usize..30,
+    ) {
+        let longer = format!("{}{number}{}{suffix}", "0".repeat(before), "0".repeat(after));
+        prop_assert_eq!(longer.parse::<Quantity>(), Ok(read(&format!("{number}{suffix}"))));
     }
 }
