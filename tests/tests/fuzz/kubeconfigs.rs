@@ -16,7 +16,10 @@ fn kubeconfig() -> Value {
     json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "a", "preferences": {},
         "clusters": [{"name": "one", "cluster": {"server": NOWHERE, "insecure-skip-tls-verify": true}}],
-        "contexts": [{"name": "a", "context": {"cluster": "one", "user": "u", "namespace": "n"}}],
+        "contexts": [
+            {"name": "a", "context": {"cluster": "one", "user": "u", "namespace": "n"}},
+            {"name": "b", "context": {"cluster": "one", "user": "v"}},
+        ],
         "users": [
             {"name": "u", "user": {"token": "t"}},
             {"name": "v", "user": {"username": "x", "password": "y"}},
@@ -46,6 +49,8 @@ async fn files_are_used_or_refused_by_name() -> Result<()> {
     let (mut taken, mut broken) = (0, Vec::new());
     for (damage, of_text) in drawn((spoil::damage(), spoil::damage()), 8) {
         let mut value = kubeconfig();
+        let is_other = of_text.seed.is_multiple_of(3);
+        value["current-context"] = json!(if is_other { "b" } else { "a" });
         spoil::value(&mut value, damage);
         to_nowhere(&mut value);
         // Text that is broken names no other server: it is no JSON any more, or it is the same value.
@@ -54,7 +59,8 @@ async fn files_are_used_or_refused_by_name() -> Result<()> {
         let text = if text.matches(NOWHERE).count() == text.matches("://").count() {
             text
         } else {
-            value.to_string()
+            // People have YAML there.
+            serde_saphyr::to_string(&value)?
         };
         fs::write(&file, &text)?;
         let env = BTreeMap::from([("HOME".to_owned(), folder.path().display().to_string())]);
