@@ -66,6 +66,7 @@ const KEYS: &[&str] = &[
     "ownerReferences",
     "containers",
     "initContainers",
+    "ephemeralContainers",
     "env",
     "envFrom",
     "volumes",
@@ -237,7 +238,89 @@ fn compared(pod: &Value) -> Value {
     pod
 }
 
+/// A `PodGroup` with few names for its sub-groups, so that some are above others, twice there, or above themselves.
+fn pod_group() -> impl Strategy<Value = Value> {
+    let name = || select(&["a", "b", "c", "d", "e", "f", ""][..]);
+    let parent = prop::option::weighted(0.6, name());
+    let minimum = || prop::option::weighted(0.4, -1_i64..4);
+    let part = (name(), parent, minimum(), minimum(), any::<bool>()).prop_map(
+        |(name, parent, members, groups, is_constrained)| {
+            let topology = if is_constrained { json!({"topology": "t"}) } else { Value::Null };
+            json!({"name": name, "parent": parent, "minMember": members, "minSubGroup": groups,
+                "topologyConstraint": topology})
+        },
+    );
+    (prop::collection::vec(part, 0..7), minimum(), minimum()).prop_map(
+        |(parts, members, groups)| {
+            json!({"metadata": {"name": "g"},
+            "spec": {"subGroups": parts, "minMember": members, "minSubGroup": groups}})
+        },
+    )
+}
+
+/// Tells whether each sub-group has a name of its own, and comes to the group on its way up.
+fn is_tree(group: &Value) -> bool {
+    let parts = group["spec"]["subGroups"].as_array().map_or(&[][..], Vec::as_slice);
+    let parent = |name: &str| {
+        let part = parts.iter().find(|part| part["name"] == name);
+        part.map(|part| part["parent"].as_str().unwrap_or_default())
+    };
+    parts.iter().all(|part| {
+        let name = part["name"].as_str().unwrap_or_default();
+        let is_alone = parts.iter().filter(|other| other["name"] == name).count() == 1;
+        let mut at = parent(name);
+        for _ in parts {
+            at = at.filter(|name| !name.is_empty()).map_or(at, parent);
+        }
+        is_alone && at == Some("")
+    })
+}
+
+fn review(object: &Value) -> Vec<u8> {
+    let request = json!({"uid": "u-1", "operation": "CREATE", "namespace": "ns", "object": object});
+    let review =
+        json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+    review.to_string().into_bytes()
+}
+
 proptest! {
+    #[test]
+    fn groups_are_judged_whatever_their_order(group in pod_group()) {
+        let settings = settings(&json!({}));
+        let answer = ask(Hook::ValidatePodGroup, &group, None, &settings);
+        let mut reversed = group.clone();
+        if let Some(parts) = reversed["spec"]["subGroups"].as_array_mut() {
+            parts.reverse();
+        }
+        prop_assert_eq!(&ask(Hook::ValidatePodGroup, &reversed, None, &settings), &answer);
+        if answer.verdict == Verdict::Allowed {
+            prop_assert!(is_tree(&group), "{group}");
+            let later = ask(Hook::ValidatePodGroup, &group, Some(&group), &settings);
+            prop_assert_eq!(later.verdict, Verdict::Allowed);
+        }
+    }
+
+    #[test]
+    fn any_review_is_read_or_refused(
+        object in any_json(), at: prop::sample::Index, length in 0_usize..4, letter: u8, settings in any_settings(),
+    ) {
+        let mut body = review(&object);
+        prop_assert_eq!(read(Hook::MutatePod, &body).is_ok(), object.is_object());
+        let at = at.index(body.len());
+        let end = body.len().min(at + length);
+        drop(body.splice(at..end, [letter]));
+        for hook in Hook::ALL {
+            match read(hook, &body) {
+                Ok(request) => {
+                    let context = Context { settings: &settings, queues: None, token: "0a1b2c3" };
+                    let written = write(&request.uid, &answer(hook, &request, &context));
+                    prop_assert_eq!(&written["response"]["uid"], &request.uid);
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+    }
+
     #[test]
     fn any_object_is_answered(
         object in any_json(), old in prop::option::of(any_json()), settings in any_settings(),
