@@ -8,20 +8,24 @@
 //!
 //! | target | input | what must hold |
 //! | --- | --- | --- |
-//! | [`decoding`] | objects of every watched kind | the engine's books agree; a second list of the same changes nothing |
-//! | [`snapshots`] | snapshot files | broken ones are refused in a sentence; the others plan, and the books agree |
-//! | [`selections`] | CEL of device requests | costs stay in their bound; what a real API server takes is understood |
-//! | [`grouping`] | workloads and `Karta` paths | a `PodGroup` within its bounds, which is not written twice |
+//! | [`decoding`] | clusters of watched objects, in which there is something to decide | the engine's books agree; a second list of the same, and fields that no kind has, decide nothing |
+//! | [`snapshots`] | snapshot files, and archives of them | broken ones are refused in a sentence; the others plan, and the books agree; one thread reads what two do |
+//! | [`selections`] | CEL of device requests | costs stay in their bound; no opposite holds as well; what a real API server takes is understood |
+//! | [`grouping`] | workloads and `Karta` paths, with KAI's rules and ours | a `PodGroup` within its bounds, which is not written twice; a mark after which there is none; fields that no kind has change nothing |
 //! | [`manifests`] | files for `submit -f`, and templates | what is printed is taken again, and comes out the same |
-//! | [`paths`] | templates of `JSONPath` | what kubectl prints |
-//! | [`kubeconfigs`] | kubeconfig files | used, or refused in one error that names the file |
-//! | [`requests`] | requests to the embedded API server | never a 500; what is refused changes nothing; what is made can be read |
-//! | [`patches`] | patches of four kinds | what a real API server makes of them |
+//! | [`paths`] | templates of `JSONPath`, and spoilt objects | what kubectl prints; one behind another prints what both print |
+//! | [`kubeconfigs`] | kubeconfig files, as JSON and YAML | used, or refused in one error that names the file |
+//! | [`requests`] | requests to the embedded API server, half of them where their kind lies | never a 500; what is refused or rehearsed changes nothing; what is made can be read |
+//! | [`patches`] | patches of three kinds | what a real API server makes of them |
 //! | [`selectors`] | label and field selectors | what a real API server finds |
-//! | [`scenarios`] | scenario files | refused in a sentence, or planned, and the books agree |
+//! | [`scenarios`] | scenario files, as text and as values | refused in a sentence, or carried out, and the books agree in each cycle; two runs are the same |
+//!
+//! Damage ([`spoil`]) follows the structure of a value, or the lines, words and letters of a text; where the answer is not
+//! compared with that of another program, it also takes parts of other inputs, and what is far too long, deep or large.
 //!
 //! Quantities and durations (`api/src/quantity`, `api/src/duration`) and admission bodies (`podgrouper/tests`) have properties
-//! of their own, which make the number of targets fourteen.
+//! of their own, which make the number of targets fourteen: what is read is printed and read again; questions are answered
+//! with their own names, and groups judged whatever the order of their sub-groups.
 
 #![expect(clippy::panic_in_result_fn, reason = "a test ends in its assertion")]
 #![expect(

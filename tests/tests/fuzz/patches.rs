@@ -1,4 +1,4 @@
-//! Patches of the four kinds, on the embedded API server and on a real one.
+//! Patches of three kinds (JSON, merge and strategic merge), on the embedded API server and on a real one.
 
 use anyhow::Result;
 use http::{Method, StatusCode};

@@ -68,10 +68,13 @@ async fn selectors_find_what_a_real_server_finds() -> Result<()> {
     fill(&real).await?;
     fill(&embedded).await?;
     let (mut taken, mut other) = (0, Vec::new());
-    for (at, damage) in drawn((0..SELECTORS.len(), spoil::damage()), 8) {
-        let (key, text) = SELECTORS[at];
+    let all = 0..SELECTORS.len();
+    for (at, next, damage) in drawn((all.clone(), all, spoil::damage()), 8) {
+        let ((key, text), (of, next)) = (SELECTORS[at], SELECTORS[next]);
+        // All parts of one have to hold.
+        let text = if of == key { format!("{text},{next}") } else { text.to_owned() };
         // The real server's lexer takes a NUL for the end of a label selector.
-        let text = spoil::text(text, damage).replace('\0', "");
+        let text = spoil::text(&text, damage).replace('\0', "");
         let theirs = found(&real, key, &text).await?;
         let ours = found(&embedded, key, &text).await?;
         taken += u32::from(theirs.0.is_success());
