@@ -23,7 +23,7 @@ const NOW: Timestamp = Timestamp(1_767_225_600_000);
 const PLANS: usize = 4;
 
 proptest! {
-    #![proptest_config(cases(1))]
+    #![proptest_config(cases(2))]
     #[test]
     fn whatever_is_watched_leaves_the_books_right(
         file in 0..CLUSTERS.len(), others in vec(0..WATCHED.len(), 0..6), damage in spoil::much(),

@@ -94,8 +94,9 @@ const LENGTHS: &[usize] = &[63, 64, 253, 254, 1024, 1025, 65_536];
 const BRACKETS: &[(&str, &str)] =
     &[("(", ")"), ("[", "]"), ("{", "}"), ("{a: ", "}"), ("!", ""), ("- ", "")];
 
-/// A value or a text that is larger is spoilt no more: a case is to take milliseconds.
+/// A value or a text that is larger is spoilt no more: a case is to take milliseconds, and a stack of two megabytes.
 const PLACES_MAX: usize = 5_000;
+const DEPTH_MAX: usize = 40;
 const TEXT_MAX: usize = 100_000;
 
 /// Draws damage, seldom much: what is found is read with ease then.
@@ -132,7 +133,7 @@ pub(crate) fn value(value: &mut Value, damage: Damage) {
 pub(crate) fn value_among(value: &mut Value, others: &[Value], damage: Damage) {
     let mut rng = Rng::with_seed(damage.seed);
     for _ in 0..damage.times {
-        if places(value) > PLACES_MAX {
+        if places(value) > PLACES_MAX || depth(value) > DEPTH_MAX {
             return;
         }
         match (rng.u8(..8), rng.choice(others)) {
@@ -193,7 +194,7 @@ pub(crate) fn bytes(bytes: &[u8], damage: Damage) -> Vec<u8> {
             2 => bytes[at..end].fill(u8::MAX),
             3 => bytes[at..end].fill(0),
             4 => bytes.truncate(at),
-            _ => bytes[at] ^= 1 << rng.u8(..8),
+            _ => bytes[at] ^= 1_u8 << rng.u8(..8),
         }
     }
     bytes
@@ -204,6 +205,15 @@ fn places(value: &Value) -> usize {
     1 + match value {
         Value::Array(rows) => rows.iter().map(places).sum(),
         Value::Object(table) => table.values().map(places).sum(),
+        _ => 0,
+    }
+}
+
+/// The number of values that are in each other, itself included.
+fn depth(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(rows) => rows.iter().map(depth).max().unwrap_or(0),
+        Value::Object(table) => table.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
 }
@@ -298,7 +308,7 @@ fn extreme(value: &mut Value, rng: &mut Rng) {
         0 => json!(u64::MAX),
         1 => json!(FLOATS[rng.usize(..FLOATS.len())]),
         2 => json!("a".repeat(LENGTHS[rng.usize(..LENGTHS.len())])),
-        _ => (0..rng.u8(1..200)).fold(value.take(), |inner, _| Value::Array(vec![inner])),
+        _ => (0..rng.u8(1..140)).fold(value.take(), |inner, _| Value::Array(vec![inner])),
     };
 }
 
@@ -393,10 +403,10 @@ fn spliced(text: &str, other: &str, rng: &mut Rng) -> String {
     begin.concat() + &end.concat()
 }
 
-/// Puts a text into brackets, or behind what is like them, up to 256 times.
+/// Puts a text into brackets, or behind what is like them, up to 128 times.
 fn bracketed(text: &str, rng: &mut Rng) -> String {
     let (open, close) = BRACKETS[rng.usize(..BRACKETS.len())];
-    let times = 1 << rng.u8(..9);
+    let times = 1_usize << rng.u8(..8);
     format!("{}{text}{}", open.repeat(times), close.repeat(times))
 }
 
