@@ -86,6 +86,7 @@ impl Dispatch {
                     let (pod, node) = (pod.number(), node.number());
                     let claims = self.claims(pod, node, reserved.as_deref(), names);
                     let zones = reserved.as_deref().and_then(|one| zones(node, &one.zones, names));
+                    let zones = zones.or_else(|| names.pods[pod].says_zones.then(String::new));
                     let bind = self.bind(Seat { pod, node }, devices, *grant, names);
                     let extended = reserved.as_deref();
                     let extended = extended.and_then(|one| self.extended(node, one, names));
@@ -438,6 +439,8 @@ pub fn group_target(group: u32, names: &Names) -> Target {
 
 #[cfg(test)]
 mod tests {
+    use kai_engine::{NodeId, PodId};
+
     use super::*;
 
     #[test]
@@ -494,5 +497,26 @@ mod tests {
         let expect = json!([{"zone": "node-1", "amount": amount}]);
         assert_eq!(serde_json::from_str::<Value>(&written).ok(), Some(expect));
         assert_eq!(zones(node, &[], &names), None);
+    }
+
+    /// It is no record of anybody then.
+    #[test]
+    fn a_bind_writes_over_the_zones_that_a_pod_said_itself() {
+        let dispatch = Dispatch::new("", "kai-scheduler", Metrics::new("kai"));
+        let mut names = Names::new();
+        let (pod, node) = (names.pods.intern("p"), names.nodes.intern("n1"));
+        let place = Change::Place {
+            pod: PodId::new(pod),
+            node: NodeId::new(node),
+            devices: Box::default(),
+            reserved: None,
+            grant: Grant::Regular { count: 0 },
+        };
+        for (says_zones, expect) in [(false, None), (true, Some(""))] {
+            names.pods[pod].edit(|extras| extras.says_zones = says_zones);
+            let tasks = dispatch.tasks(std::slice::from_ref(&place), Timestamp(0), &mut names);
+            let [Task::Bind(bind)] = &tasks[..] else { panic!("{tasks:?}") };
+            assert_eq!(bind.zones.as_deref(), expect);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Names of objects and the numbers that the engine knows them by; the only place with both.
 //!
-//! A row outlives its object while others still refer to it: a pod may name a node, a group or a
-//! queue that is not there yet, or not any more.
+//! A row outlives its object while others still refer to it: a pod may name a node or a group that is not there yet, or any more.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -212,14 +211,15 @@ pub struct PodExtras {
     pub maps: Option<Box<Maps>>,
     /// Labels of it that name shared GPUs.
     pub gpu_labels: Vec<Box<str>>,
+    /// It waits, and its user wrote on it what it has of NUMA zones: its bind has to write over that.
+    pub says_zones: bool,
     /// The message of its condition `PodScheduled=False`, where it has one.
     pub unschedulable: Option<Wording>,
     /// The message that was asked to be written on it last.
     pub said: Option<Wording>,
     /// The node it waits for others to leave.
     pub nominated: Option<u32>,
-    /// The GPUs that it asked for when a plan gave it a place, while its bind is under way: what its user writes meanwhile
-    /// comes too late. None where it asked for none.
+    /// The GPUs that it asked for when a plan gave it a place, if any, while its bind is under way: later words come too late.
     pub gpus_given: Option<Box<kai_engine::GpuRequest>>,
 }
 
@@ -231,6 +231,7 @@ impl PodExtras {
             extended: None,
             maps: None,
             gpu_labels: Vec::new(),
+            says_zones: false,
             unschedulable: None,
             said: None,
             nominated: None,

@@ -56,7 +56,7 @@ pub struct Bind {
     pub volumes: Vec<VolumeGrant>,
     /// Holds what stands in for its extended resources: a claim is made for it before the bind.
     pub extended: Option<Box<ExtendedGrant>>,
-    /// Holds what it will hold of NUMA zones, as its annotation says it.
+    /// Holds what it will hold of NUMA zones, as its annotation says it; empty for nothing, where its user wrote something.
     pub zones: Option<String>,
     /// Its shares of GPUs, whose devices it is told before the bind.
     pub share: Option<Box<ShareGrant>>,

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use kai_api::names::annotation;
-use kai_engine::{Alignment, Lane, NodeId, Numa, NumaPolicy, NumaScope, Resources, ZoneAmount};
+use kai_engine::{
+    Alignment, Lane, NodeId, Numa, NumaPolicy, NumaScope, Owner, Resources, ZoneAmount,
+};
 use serde::Deserialize;
 
 use super::{
@@ -220,19 +222,25 @@ impl Zones {
         asks(&alignment.pod).then(|| Box::new(alignment))
     }
 
-    /// Works out what a pod on a node holds of its zones: as it was seen, else as it was foretold. A record that names a zone which
-    /// is not there, or more of a resource than the pod asks for, says nothing: its user may have written it.
+    /// Works out what a pod on a node holds of its zones: as it was seen, which KAI's exporter writes on pods of any scheduler, else
+    /// as it was foretold, where there is what a bind writes beside it. A record that names a zone which is not there, or more of a
+    /// resource than the pod asks for, says nothing: its user may have written it.
     pub(super) fn held(
         &self,
         context: &mut Context,
         node: NodeId,
         wire: &pod::Wire<'_>,
+        owner: Owner,
     ) -> Vec<ZoneAmount> {
         if self.wanted.is_none() {
             return Vec::new();
         }
+        let annotations = &wire.metadata.annotations;
+        let received = annotations.value(annotation::RECEIVED_RESOURCE_TYPE);
+        let is_foretold = matches!(owner, Owner::Group(_)) && received.is_some();
         let records = [annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED];
-        let records = records.into_iter().filter_map(|key| wire.metadata.annotations.value(key));
+        let records = records.into_iter().take(if is_foretold { 2 } else { 1 });
+        let records = records.filter_map(|key| annotations.value(key));
         let held: Vec<_> =
             records.filter_map(|text| recorded(&context.names, node, text)).collect();
         if held.is_empty() {
@@ -301,17 +309,20 @@ fn is_within(zones: &[ZoneAmount], asked: &Resources) -> bool {
     sums.into_iter().all(|(lane, sum)| sum <= asked.amount(lane))
 }
 
+/// Reads a record: one amount of each resource of a zone, however often it is named. None where it names what is not known.
 fn recorded(names: &Names, node: NodeId, text: &str) -> Option<Vec<ZoneAmount>> {
     let zones: Vec<Recorded<'_>> = serde_json::from_str(text).ok()?;
-    let mut held = Vec::new();
+    let mut sums: BTreeMap<(u16, Lane), i64> = BTreeMap::new();
     for Recorded { zone, amount } in &zones {
         let known = &names.nodes[node.number()].zones;
         let at = known.iter().position(|known| **known == **zone)?;
         let zone = u16::try_from(at).ok()?;
         for (name, amount) in amount.iter() {
             let lane = names.find_lane(name)?;
-            held.push(ZoneAmount { zone, lane, amount: amount.on(lane) });
+            let sum = sums.entry((zone, lane)).or_default();
+            *sum = sum.saturating_add(amount.on(lane));
         }
     }
-    Some(held)
+    let held = sums.into_iter().filter(|(_, amount)| *amount > 0);
+    Some(held.map(|((zone, lane), amount)| ZoneAmount { zone, lane, amount }).collect())
 }

@@ -299,6 +299,8 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     let believed = sharing::is_believed(context, wire, facts.owner);
     let gpu_labels = sharing::gpu_groups(&meta.labels).filter(|_| believed);
     let gpu_labels = gpu_labels.map(|(key, _)| Box::from(key)).collect();
+    let records = [annotation::NUMA_OBSERVED, annotation::NUMA_PREDICTED];
+    let is_recorded = records.iter().any(|key| meta.annotations.value(key).is_some());
     let pod = &mut context.names.pods[row];
     if pod.name.is_empty() {
         pod.namespace = namespace;
@@ -312,6 +314,7 @@ fn remember(context: &mut Context, row: u32, wire: &Wire<'_>, facts: &Pod) {
     pod.edit(|extras| {
         extras.maps = maps.map(Box::new);
         extras.gpu_labels = gpu_labels;
+        extras.says_zones = waits && is_recorded;
         extras.unschedulable = unschedulable.map(|condition| Wording::of(&condition.message));
     });
 }
@@ -428,7 +431,7 @@ fn state(ingest: &mut Ingest, wire: &Wire<'_>, owner: Owner) -> PodState {
     }
     let devices = sharing::believed_groups(&ingest.context, wire, owner);
     let node = ingest.context.names.node(&wire.spec.node_name);
-    let zones = ingest.zones.held(&mut ingest.context, node, wire);
+    let zones = ingest.zones.held(&mut ingest.context, node, wire, owner);
     let place = Place {
         node,
         devices: devices.into_iter().map(|group| ingest.context.names.device(group)).collect(),

@@ -215,6 +215,24 @@ fn pods_are_read_again_where_zones_of_their_node_have_other_names() {
     }
 }
 
+/// Its bind writes over that; of a pod that has a node, what looks at the node says it.
+#[test]
+fn a_pod_that_says_of_which_zones_it_will_be_is_known() {
+    for (key, node, expect) in [
+        ("kai.scheduler/numa-placement-observed", "", true),
+        ("kai.scheduler/numa-placement-predicted", "", true),
+        ("kai.scheduler/numa-placement-observed", "n1", false),
+        ("kai.scheduler/topology", "", false),
+    ] {
+        let mut ingest = ingest(&Case::default());
+        let pod = json!({ "kind": "Pod", "metadata": { "name": "a", "namespace": "ml",
+            "uid": "00000000-0000-0000-0000-000000000001", "annotations": { key: "[]" } },
+            "spec": { "schedulerName": "kai-scheduler", "nodeName": node } });
+        apply(&mut ingest, &pod);
+        assert_eq!(ingest.context.names.pods[0].says_zones, expect, "{key}, node {node:?}");
+    }
+}
+
 /// An ingest that has heard of nothing, with the flags of a file.
 fn ingest(case: &Case) -> Ingest {
     let program = std::iter::once("kai-scheduler");
