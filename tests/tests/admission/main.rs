@@ -173,11 +173,17 @@ async fn wait_for_policies(plane: &ControlPlane) -> Result<()> {
     let mut elsewhere = bad.clone();
     elsewhere["metadata"]["namespace"] = json!("kai-resource-reservation");
     elsewhere["spec"]["schedulerName"] = json!("default-scheduler");
+    let mut foreign = pod("foreign", &json!({"kai.scheduler/numa-placement-observed": "[]"}));
+    foreign["spec"]["schedulerName"] = json!("default-scheduler");
     let somebody = user(plane, &[]).await?;
     eventually("all policies hold", async || {
-        for (client, object) in
-            [(client, &bad), (client, &queue), (client, &group), (&somebody, &elsewhere)]
-        {
+        for (client, object) in [
+            (client, &bad),
+            (client, &queue),
+            (client, &group),
+            (&somebody, &elsewhere),
+            (&somebody, &foreign),
+        ] {
             if create(client, object, true).await?.is_ok() {
                 return Ok(Err(format!("accepted: {object}")));
             }
@@ -308,6 +314,32 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     let running = Patch::Merge(json!({"status": {"phase": "Running"}}));
     let found = somebody.patch_status("bound", &PatchParams::default(), &running).await;
     check("status", &answer(found)?, None);
+    Ok(())
+}
+
+/// What looks at its node says it, and nobody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn which_zones_a_pod_of_another_scheduler_has_is_not_for_users() -> Result<()> {
+    let Some(plane) = start("admission").await? else { return Ok(()) };
+    wait_for_policies(&plane).await?;
+    let somebody = user(&plane, &[]).await?;
+    let exporter = user(&plane, &["system:serviceaccounts:kai-scheduler"]).await?;
+    let annotate = |value: Value| json!({"kai.scheduler/numa-placement-observed": value});
+    let refused = Some("only KAI's exporter");
+    let mut foreign = pod("foreign", &annotate(json!("[]")));
+    foreign["spec"]["schedulerName"] = json!("default-scheduler");
+    check("creation", &create(&somebody, &foreign, true).await?, refused);
+    foreign["metadata"]["annotations"] = Value::Null;
+    check("without zones", &create(&somebody, &foreign, false).await?, None);
+    for (value, is_exporter) in [(json!("[]"), false), (json!("[]"), true), (Value::Null, false)] {
+        let client = if is_exporter { &exporter } else { &somebody };
+        let pods = api(client, "v1", "Pod", Some("default"));
+        let change = json!({"metadata": {"annotations": annotate(value)}});
+        let found = patch(&pods, "foreign", &change).await?;
+        check(&change.to_string(), &found, refused.filter(|_| !is_exporter));
+        let note = json!({"metadata": {"annotations": {"note": "x"}}});
+        check("a note", &patch(&pods, "foreign", &note).await?, None);
+    }
     Ok(())
 }
 
