@@ -38,7 +38,7 @@ proptest! {
         at: prop::sample::Index, damage in spoil::much(), is_text: bool,
     ) {
         let text = if is_text {
-            spoil::text_among(at.get(&SCENARIOS), &SCENARIOS, damage)
+            spoil::text_among(at.get::<String>(&SCENARIOS), &SCENARIOS, damage)
         } else {
             let mut value = at.get(&SCENARIO_VALUES).clone();
             spoil::value_among(&mut value, &SCENARIO_VALUES, damage);
