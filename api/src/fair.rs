@@ -32,23 +32,6 @@ impl<T> Fair<T> {
         self.line(tenant).push_front(work);
     }
 
-    /// Has work come first in the tenant's next turn, whether it waits already or not.
-    ///
-    /// # Cost
-    /// What the tenant has that waits.
-    pub fn bring_first(&mut self, tenant: &Arc<str>, work: T)
-    where
-        T: PartialEq,
-    {
-        if let Some(line) = self.lines.get_mut(tenant)
-            && let Some(at) = line.iter().position(|one| *one == work)
-            && line.remove(at).is_some()
-        {
-            self.count -= 1;
-        }
-        self.go_on(tenant, work);
-    }
-
     /// The line of a tenant, for one work more.
     fn line(&mut self, tenant: &Arc<str>) -> &mut VecDeque<T> {
         self.count += 1;
@@ -80,6 +63,22 @@ impl<T> Fair<T> {
             self.turns.push_back(Arc::clone(&tenant));
         }
         Some((tenant, work))
+    }
+
+    /// Takes away what comes first in a tenant's line, as long as it is to be passed over.
+    ///
+    /// # Cost
+    /// What is taken away, and the tenants where the line has nothing else.
+    pub fn pass_over(&mut self, tenant: &str, mut is_past: impl FnMut(&T) -> bool) {
+        let Some(line) = self.lines.get_mut(tenant) else { return };
+        while line.front().is_some_and(&mut is_past) {
+            line.pop_front();
+            self.count -= 1;
+        }
+        if line.is_empty() {
+            self.lines.remove(tenant);
+            self.turns.retain(|one| **one != *tenant);
+        }
     }
 
     /// Takes away the first work of the tenant that has the most, and says whose it was.
@@ -138,18 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_brought_first_waits_once() {
-        let (a, b): (Arc<str>, Arc<str>) = (Arc::from("a"), Arc::from("b"));
+    fn what_is_passed_over_has_no_turn() {
         let mut fair = Fair::default();
-        for (tenant, work) in [(&a, 1), (&a, 2), (&b, 3)] {
-            fair.push(tenant, work);
+        for (tenant, work) in [("a", 1), ("b", 3), ("a", 2), ("a", 3), ("b", 5)] {
+            fair.push(&Arc::from(tenant), work);
         }
-        for (tenant, work) in [(&a, 2), (&b, 3), (&b, 4)] {
-            fair.bring_first(tenant, work);
+        for tenant in ["a", "b", "c"] {
+            fair.pass_over(tenant, |work| work % 2 == 1);
         }
-        assert_eq!(fair.len(), 4);
+        assert_eq!(fair.len(), 2, "b has nothing else, and a has what comes behind others");
         let order: Vec<i32> = std::iter::from_fn(|| fair.pop()).map(|it| it.1).collect();
-        assert_eq!(order, [2, 4, 1, 3]);
+        assert_eq!(order, [2, 3]);
         assert!(fair.is_empty());
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A round lasts as long as the API server takes, which a tenant can make long: no tenant has more than a part of the workers.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,7 +54,13 @@ struct State<K: Tenant> {
 /// Tenants take turns.
 #[derive(Debug)]
 struct Turns<K> {
+    /// One that was called is in front of the others of its tenant, and may have a place behind besides. What comes first
+    /// is never such a place.
     waiting: Fair<K>,
+    /// Keys that were called and wait.
+    called: HashSet<K>,
+    /// Keys whose place behind is passed over, unless they wait anew before its turn comes.
+    aside: HashSet<K>,
     /// Workers that each tenant has.
     held: HashMap<Arc<str>, usize>,
     /// A tenant that has so many is given none while one that has fewer waits.
@@ -68,7 +74,14 @@ impl<K> Turns<K> {
     fn of(workers: usize) -> Self {
         let fair = (workers / 2).max(1);
         let most = (workers - workers.div_ceil(4)).max(fair);
-        Self { waiting: Fair::default(), held: HashMap::new(), fair, most }
+        Self {
+            waiting: Fair::default(),
+            called: HashSet::new(),
+            aside: HashSet::new(),
+            held: HashMap::new(),
+            fair,
+            most,
+        }
     }
 }
 
@@ -78,24 +91,36 @@ impl<K> Default for Turns<K> {
     }
 }
 
-impl<K: Tenant + PartialEq> Line<K> for Turns<K> {
+impl<K: Clone + Eq + Hash + Tenant> Line<K> for Turns<K> {
     fn push(&mut self, key: K) {
-        let tenant = Arc::clone(key.tenant());
-        self.waiting.push(&tenant, key);
+        if !self.aside.remove(&key) {
+            let tenant = Arc::clone(key.tenant());
+            self.waiting.push(&tenant, key);
+        }
     }
 
-    fn bring_first(&mut self, key: K, _is_waiting: bool) {
+    /// Costs the same however many wait: a place that the key has already stays, and is passed over. One that was called
+    /// before stays where it is.
+    fn bring_first(&mut self, key: K, is_waiting: bool) {
+        if !self.called.insert(key.clone()) {
+            return;
+        }
+        if is_waiting {
+            self.aside.insert(key.clone());
+        }
         let tenant = Arc::clone(key.tenant());
-        self.waiting.bring_first(&tenant, key);
+        self.waiting.go_on(&tenant, key);
     }
 
     /// Gives nothing where all who wait have as many workers as they may.
     fn pop(&mut self) -> Option<K> {
-        let Self { waiting, held, fair, most } = self;
+        let Self { waiting, called, aside, held, fair, most } = self;
         let has_less = |tenant: &str, than: usize| held.get(tenant).is_none_or(|has| *has < than);
         let first = waiting.pop_where(|tenant| has_less(tenant, *fair));
         let (tenant, key) =
             first.or_else(|| waiting.pop_where(|tenant| has_less(tenant, *most)))?;
+        called.remove(&key);
+        waiting.pass_over(&tenant, |next| !called.contains(next) && aside.remove(next));
         *held.entry(tenant).or_default() += 1;
         Some(key)
     }
@@ -304,6 +329,8 @@ impl<K: Clone + Eq + Hash + Ord + Tenant> Queue<K> {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::{Hash, Hasher};
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::{sync::Arc, time::Duration};
 
     use tokio::time::{Instant, timeout};
@@ -311,7 +338,9 @@ mod tests {
     use kai_daemon::metrics::Register;
     use prometheus::{Encoder as _, TextEncoder};
 
-    use super::Queue;
+    use kai_daemon::work::Line as _;
+
+    use super::{Queue, Tenant, Turns};
     use crate::meters::{Ended, Meters};
     use crate::store::Key;
 
@@ -430,6 +459,72 @@ mod tests {
             order.push(next);
         }
         assert_eq!(order, ["d", "c", "a", "b"].map(key));
+    }
+
+    /// The place that it had is its own again, and no key has two.
+    #[tokio::test(start_paused = true)]
+    async fn who_was_called_comes_once() {
+        let (queue, _) = queue();
+        for name in ["a", "b", "c"] {
+            queue.add(key(name));
+        }
+        for _ in 0..3 {
+            queue.call(key("c"));
+            assert_eq!(queue.take().await, key("c"));
+            queue.add(key("c"));
+            queue.done(&key("c"));
+        }
+        queue.call(key("b"));
+        queue.call(key("b"));
+        for name in ["b", "a", "c"] {
+            let next = timeout(Duration::from_secs(1), queue.take()).await;
+            assert_eq!(next.ok(), Some(key(name)));
+            queue.done(&key(name));
+        }
+        assert!(!queue.state().work.is_ready(), "no place is left of those who were called");
+    }
+
+    /// A key that counts how often it is compared with another.
+    #[derive(Clone)]
+    struct Compared {
+        tenant: Arc<str>,
+        number: u32,
+        times: Arc<AtomicU32>,
+    }
+
+    impl PartialEq for Compared {
+        fn eq(&self, other: &Self) -> bool {
+            self.times.fetch_add(1, Ordering::Relaxed);
+            self.number == other.number
+        }
+    }
+
+    impl Eq for Compared {}
+
+    impl Hash for Compared {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.number.hash(state);
+        }
+    }
+
+    impl Tenant for Compared {
+        fn tenant(&self) -> &Arc<str> {
+            &self.tenant
+        }
+    }
+
+    /// All workers and watches wait meanwhile.
+    #[test]
+    fn a_call_looks_at_none_of_the_others_that_wait() {
+        let (tenant, times): (Arc<str>, Arc<AtomicU32>) = (Arc::from("n"), Arc::default());
+        let key =
+            |number| Compared { tenant: Arc::clone(&tenant), number, times: Arc::clone(&times) };
+        let mut turns = Turns::of(10);
+        (0..10_000).for_each(|number| turns.push(key(number)));
+        (9_000..9_100).for_each(|number| turns.bring_first(key(number), true));
+        let times = times.load(Ordering::Relaxed);
+        assert!(times < 2_000, "{times} comparisons for 100 calls");
+        assert_eq!(turns.pop().map(|key| key.number), Some(9_099));
     }
 
     /// Rounds of a user may wait for as long as the user likes.
