@@ -54,7 +54,7 @@ const CUT_NAMED: usize = 5;
 /// The longest wait for an answer, without `--request-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Objects of which lists and watches had the metadata alone.
+/// Objects that lists and watches did not have whole, for their number of entries.
 type Cut = Arc<Mutex<BTreeSet<String>>>;
 
 /// A cluster, as one user in one namespace.
@@ -273,12 +273,12 @@ impl Cluster {
         Ok(list)
     }
 
-    /// Notes objects of a kind of which a list has the metadata alone.
+    /// Notes objects of a kind that a list does not have whole.
     fn note_cut(&self, resource: &Resource, names: &[String]) {
         note(&self.cut, &resource.label(), names);
     }
 
-    /// Says of which objects the metadata alone was read since this was last asked; none where each was read whole.
+    /// Says which objects were not read whole since this was last asked; none where each was.
     pub(crate) fn take_cut(&self) -> Option<String> {
         let cut = std::mem::take(&mut *self.cut.lock().unwrap_or_else(PoisonError::into_inner));
         if cut.is_empty() {
@@ -288,7 +288,7 @@ impl Cluster {
         let more = if cut.len() > first.len() { ", .." } else { "" };
         let (count, first) = (queue::count(cut.len(), "object"), first.join(", "));
         Some(format!(
-            "the metadata alone was read of {count} with more than {ENTRIES_MAX} entries: {first}{more}"
+            "not all was read of {count} with more than {ENTRIES_MAX} entries: {first}{more}"
         ))
     }
 
@@ -406,7 +406,7 @@ async fn joined<T>(task: JoinHandle<Result<T, Failure>>) -> Result<T, Failure> {
     task.await.map_err(|e| Failure::Unreadable(e.to_string()))?
 }
 
-/// Notes objects of a kind of which the metadata alone was read.
+/// Notes objects of a kind that were not read whole.
 fn note(cut: &Mutex<BTreeSet<String>>, label: &str, names: &[String]) {
     let titles = names.iter().map(|name| format!("{label} {}", clean(name)));
     cut.lock().unwrap_or_else(PoisonError::into_inner).extend(titles);

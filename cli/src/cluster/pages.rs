@@ -2,12 +2,11 @@
 //!
 //! `metadata.managedFields` is a third to a half of most objects. It is stepped over, so that it costs no memory. So is what
 //! is nested deeper than anybody looks: whoever makes an object with 128 levels would hide all others of a list. Of one with
-//! very many fields its metadata alone is kept.
+//! very many fields beside its metadata these alone are kept.
 
 mod entries;
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -20,7 +19,7 @@ use smallvec::SmallVec;
 
 use super::{Call, Select, escape, get};
 pub(super) use entries::ENTRIES_MAX;
-use entries::{Entries, Names, cut};
+use entries::{Counts, Entries, Names, cut};
 
 /// The form of a list of which only the metadata is sent.
 const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(
@@ -65,7 +64,7 @@ pub(super) fn request(call: &Call<'_>, select: &Select<'_>, wanted: &Wanted<'_>)
 pub(super) struct Page {
     token: String,
     items: Vec<Value>,
-    /// The names of those with more than [`ENTRIES_MAX`] entries.
+    /// The names of those that are not whole, for more than [`ENTRIES_MAX`] entries.
     cut: Vec<String>,
 }
 
@@ -163,7 +162,7 @@ impl Page {
         &self.token
     }
 
-    /// Returns the names of the objects of which it has the metadata alone.
+    /// Returns the names of the objects of which it does not have all, for their number of entries.
     pub(super) fn cut(&self) -> &[String] {
         &self.cut
     }
@@ -222,23 +221,23 @@ pub(super) fn object_in(bytes: &[u8], detail: Detail) -> Result<Value, serde_jso
     decode(bytes, Place { within, levels_left: usize::MAX, entries: Entries::All })
 }
 
-/// Decodes a list as one value, without what is nested too deep in its objects; beside it the names of those of which it has
-/// the metadata alone.
+/// Decodes a list as one value, without what is nested too deep in its objects; beside it the names of those that have too
+/// many entries to be there whole.
 pub(super) fn list(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
     let names = Names::default();
     let list = decode(bytes, Place::among_others(Detail::Whole, Entries::OfList(&names)))?;
     Ok((list, names.into_inner()))
 }
 
-/// Reads an object that is watched from any form, without what is nested too deep in it; where it has too many entries its
-/// metadata alone, and its name beside it.
+/// Reads an object that is watched from any form, without what is nested too deep in it; where it has too many entries not
+/// all of them, and its name beside it.
 pub(super) fn value<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<(Value, Option<String>), D::Error> {
-    let count = Cell::new(0);
-    let place = Place::among_others(Detail::Whole, Entries::Object(&count));
+    let counts = Counts::default();
+    let place = Place::among_others(Detail::Whole, Entries::Object(&counts));
     let mut object = place.deserialize(from)?;
-    let name = cut(&mut object, &count);
+    let name = cut(&mut object, &counts);
     Ok((object, name))
 }
 
@@ -401,12 +400,12 @@ impl<'e> Place<'e> {
     ) -> Result<Value, A::Error> {
         let mut all = Vec::new();
         loop {
-            let count = Cell::new(0);
-            let place = self.inside(self.within, Entries::Object(&count));
+            let counts = Counts::default();
+            let place = self.inside(self.within, Entries::Object(&counts));
             let Some(mut object) = access.next_element_seed(place)? else {
                 return Ok(Value::Array(all));
             };
-            names.borrow_mut().extend(cut(&mut object, &count));
+            names.borrow_mut().extend(cut(&mut object, &counts));
             all.push(object);
         }
     }
@@ -600,6 +599,23 @@ mod tests {
         // Whoever asks for one object has all of it.
         let one = object(large.to_string().as_bytes()).expect("it is an object");
         assert_eq!(one, large);
+    }
+
+    /// Whoever may label an object would hide what it is else from all who list it.
+    #[test]
+    fn no_labels_hide_the_rest_of_an_object() {
+        let labels: Map<String, Value> =
+            (0..=ENTRIES_MAX).map(|at| (format!("l{at}"), json!(""))).collect();
+        let spec = json!({"queue": "q", "a": vec![1; ENTRIES_MAX / 2]});
+        let metadata = json!({"labels": labels, "name": "a", "uid": "u"});
+        let page = json!({"items": [{"metadata": metadata, "spec": spec}]}).to_string();
+        let decoded = Page::decode(page.as_bytes(), Detail::Outline).expect("it is a page");
+        assert_eq!(decoded.cut(), ["a"], "not all of its labels are there");
+        let items: Vec<Value> = decoded.items().collect();
+        let kept = &items[0]["metadata"];
+        assert_eq!((&kept["name"], &kept["uid"]), (&json!("a"), &json!("u")));
+        assert_eq!(kept["labels"].as_object().map(Map::len), Some(ENTRIES_MAX));
+        assert_eq!(items[0]["spec"], spec);
     }
 
     /// The token that the head of a page tells, and the one that the whole page does.

@@ -1,4 +1,5 @@
-//! Bounds what is kept of an object among others: of one with very many fields and elements its metadata alone.
+//! Bounds what is kept of an object among others: of one with very many fields and elements its metadata alone, and of
+//! metadata that has very many what comes first.
 //!
 //! They are counted as they are read, so that no tree is ever larger than what may be kept.
 
@@ -8,12 +9,20 @@ use serde_json::Value;
 
 use crate::cluster::json::text;
 
-/// Fields and elements that are kept of an object: as a tree each takes up to half a kilobyte, however short it is as text.
+/// Fields and elements that are kept of an object, and so many of its metadata: as a tree each takes up to half a kilobyte, however short it is as text.
 /// The largest `PodGroup` that admission lets through, with ten thousand sub-groups, has some less.
 pub(crate) const ENTRIES_MAX: usize = 50_000;
 
 /// Names of objects that were cut.
 pub(super) type Names = RefCell<Vec<String>>;
+
+/// Fields and elements that were read of an object.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Those of its metadata: who may write labels of an object hides nothing else of it by that.
+    metadata: Cell<usize>,
+    rest: Cell<usize>,
+}
 
 /// Says how many fields and elements of a value are kept.
 #[derive(Clone, Copy)]
@@ -25,7 +34,7 @@ pub(super) enum Entries<'e> {
     /// Of each element so many as of an object.
     OfEach(&'e Names),
     /// Those of an object, of which so many were read.
-    Object(&'e Cell<usize>),
+    Object(&'e Counts),
     /// Those of an object's metadata: the API server lets nobody add fields to it.
     Metadata(&'e Cell<usize>),
     /// Those further down in an object.
@@ -35,14 +44,14 @@ pub(super) enum Entries<'e> {
 impl Entries<'_> {
     /// Counts a field, or an element under an empty key; tells whether it is kept.
     pub(super) fn keeps(self, key: &str) -> bool {
-        match self {
-            Self::All | Self::OfList(_) | Self::OfEach(_) | Self::Metadata(_) => true,
-            Self::Object(_) if key == "metadata" => true,
-            Self::Object(count) | Self::Inside(count) => {
-                count.set(count.get() + 1);
-                count.get() <= ENTRIES_MAX
-            }
-        }
+        let count = match self {
+            Self::All | Self::OfList(_) | Self::OfEach(_) | Self::Metadata(_) => return true,
+            Self::Object(_) if key == "metadata" => return true,
+            Self::Object(counts) => &counts.rest,
+            Self::Inside(count) => count,
+        };
+        count.set(count.get() + 1);
+        count.get() <= ENTRIES_MAX
     }
 
     /// Says how many are kept of the value of a field.
@@ -50,20 +59,22 @@ impl Entries<'_> {
         match (self, key) {
             (Self::OfList(names), "items") => Self::OfEach(names),
             (Self::All | Self::OfList(_) | Self::OfEach(_), _) => Self::All,
-            (Self::Object(count), "metadata") => Self::Metadata(count),
-            (Self::Object(count) | Self::Metadata(count) | Self::Inside(count), _) => {
-                Self::Inside(count)
-            }
+            (Self::Object(counts), "metadata") => Self::Metadata(&counts.metadata),
+            (Self::Object(counts), _) => Self::Inside(&counts.rest),
+            (Self::Metadata(count) | Self::Inside(count), _) => Self::Inside(count),
         }
     }
 }
 
-/// Leaves of an object with too many its metadata alone, and says which it is.
-pub(super) fn cut(object: &mut Value, count: &Cell<usize>) -> Option<String> {
-    if count.get() <= ENTRIES_MAX {
+/// Leaves of an object with too many its metadata alone, and says which it is, or which has too many of these.
+pub(super) fn cut(object: &mut Value, counts: &Counts) -> Option<String> {
+    let Counts { metadata, rest } = counts;
+    if metadata.get().max(rest.get()) <= ENTRIES_MAX {
         return None;
     }
-    if let Some(fields) = object.as_object_mut() {
+    if rest.get() > ENTRIES_MAX
+        && let Some(fields) = object.as_object_mut()
+    {
         fields.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "metadata"));
     }
     let meta = &object["metadata"];
