@@ -28,14 +28,7 @@ pub(super) fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>,
         return Err(Problem::new(number::UNSUPPORTED, Exit::Refused, what)
             .fix(format!("kubectl kai delete {}", workload.name)));
     }
-    let Some(object) = &workload.object else {
-        let what = format!("{} was not read, so it cannot be changed safely", workload.label());
-        return Err(Problem::new(number::UNSUPPORTED, Exit::Failure, what).fix(format!(
-            "label it with {}={}, or use kubectl",
-            names::QUEUE,
-            workload.queue
-        )));
-    };
+    let object = read(workload, kind.suspend)?;
     let mut patch = match kind.suspend {
         Suspend::Field(pointer) => {
             if object.pointer(pointer).and_then(Value::as_bool).unwrap_or(false) == suspend {
@@ -65,6 +58,30 @@ pub(super) fn patch(workload: &Workload, suspend: bool) -> Result<Option<Value>,
     }
     patch["metadata"]["resourceVersion"] = object["metadata"]["resourceVersion"].clone();
     Ok(Some(patch))
+}
+
+/// Gives the object of a workload as it was read.
+///
+/// # Errors
+/// It was not read, or not whole: a field that is missing would pass for one that is not set, and be kept as that.
+fn read(workload: &Workload, suspend: Suspend) -> Result<&Value, Problem> {
+    let Some(object) = &workload.object else {
+        let what = format!("{} was not read, so it cannot be changed safely", workload.label());
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Failure, what).fix(format!(
+            "label it with {}={}, or use kubectl",
+            names::QUEUE,
+            workload.queue
+        )));
+    };
+    let goes_by_spec = matches!(suspend, Suspend::Field(_) | Suspend::Scale);
+    if goes_by_spec && object["spec"].is_null() {
+        let Workload { resource, namespace, name, .. } = workload;
+        let what = format!("{} was not read whole, so it cannot be changed", workload.label());
+        return Err(Problem::new(number::UNSUPPORTED, Exit::Failure, what)
+            .line("it has more fields and elements than are read of it in a list")
+            .fix(format!("kubectl edit {} {name} -n {namespace}", resource.label())));
+    }
+    Ok(object)
 }
 
 /// To zero replicas and back to as many as there were.
@@ -135,6 +152,20 @@ mod tests {
         workload.object = Some(json!({"apiVersion": version, "kind": kind,
             "metadata": {"name": "a", "resourceVersion": "7"}, "spec": spec}));
         workload
+    }
+
+    /// A Deployment of five would have one pod when it goes on, and a Job that is suspended would seem not to be.
+    #[test]
+    fn what_was_not_read_whole_is_not_changed() {
+        for (version, kind) in
+            [("batch/v1", "Job"), ("kubeflow.org/v1", "PyTorchJob"), ("apps/v1", "Deployment")]
+        {
+            for suspend in [true, false] {
+                let ended = patch(&workload(version, kind, &Value::Null), suspend);
+                let exit = ended.map_err(|problem| problem.exit);
+                assert_eq!(exit, Err(Exit::Failure), "{kind} {suspend}");
+            }
+        }
     }
 
     /// The server refuses it where somebody else has changed the object since.
