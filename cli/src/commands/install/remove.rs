@@ -251,7 +251,7 @@ async fn find(cluster: &Cluster, options: &Options, args: &Args) -> Result<Findi
         }
         let users = match item.resource.kind.as_str() {
             "Namespace" => used::in_namespace(cluster, item.name(), origin.is_none()).await?,
-            "PriorityClass" => classes.get(item.name()).cloned().unwrap_or_default(),
+            "PriorityClass" => classes.users(item.name()),
             _ => Users::default(),
         };
         if !users.are_excluded() {

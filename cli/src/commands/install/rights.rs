@@ -59,13 +59,20 @@ pub(super) async fn check(
         answer => answer.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default(),
     };
     let mut place = Place { here, items, is_of_kai, me: None, is_of_admin: false };
-    if !bindings.iter().any(|binding| place.strangers(binding).next().is_some()) {
+    let may_be_open =
+        |binding: &Value| place.is_unread(binding) || place.strangers(binding).next().is_some();
+    if !bindings.iter().any(may_be_open) {
         return Ok(());
     }
     place.me = cluster.me_if_told().await;
     place.is_of_admin = place.has_no_other_requester(cluster).await?;
     let mut found = Vec::new();
     for binding in &bindings {
+        if place.is_unread(binding) {
+            let name = clean(text(&binding["metadata"]["name"]));
+            found.push(format!("rolebinding {name}, which is too large to be read"));
+            continue;
+        }
         let strangers: Vec<String> = place.strangers(binding).map(shown).collect();
         if !strangers.is_empty() && !place.only_reads(&binding["roleRef"], cluster).await? {
             let name = text(&binding["metadata"]["name"]);
@@ -113,6 +120,12 @@ impl Place<'_> {
         self.items.iter().any(|item| {
             item.resource.kind == kind && item.namespace() == Some(self.here) && item.name() == name
         })
+    }
+
+    /// Tells whether a binding that stays was not read whole: whom it means is not known.
+    fn is_unread(&self, binding: &Value) -> bool {
+        let is_replaced = self.has_own("RoleBinding", text(&binding["metadata"]["name"]));
+        binding["roleRef"].is_null() && !is_replaced
     }
 
     /// The subjects of a binding that are none of the daemons; none of a binding that is replaced by one of ours.
@@ -240,6 +253,20 @@ mod tests {
         check_that(&account("bot"), ["create", "pods"], false, told).await;
         let all_accounts = json!({"kind": "Group", "name": "system:serviceaccounts:kai-scheduler"});
         check_that(&all_accounts, ["get", "imagestreams/layers"], false, "").await;
+    }
+
+    /// Whoever was there first decides how many a binding means.
+    #[tokio::test]
+    async fn a_binding_of_very_many_hides_nobody() {
+        let fake = Fake::kind();
+        let subjects = vec![json!({"kind": "User", "name": "eve"}); 20_000];
+        let role = json!({"kind": "ClusterRole", "name": "edit"});
+        let binding = json!({"metadata": {"name": "bait"}, "roleRef": role, "subjects": subjects});
+        fake.put(&format!("{PATH}/rolebindings/bait"), binding);
+        let all = items(&Options::default());
+        let checked = check(&fake.cluster(), &all, "kai-scheduler", false).await;
+        let said = checked.expect_err("it may mean eve").to_string();
+        assert!(said.contains("rolebinding bait, which is too large to be read"), "{said}");
     }
 
     /// Tells whether a role of an account is refused in a namespace for which a user asked OpenShift.

@@ -25,6 +25,24 @@ impl Users {
     }
 }
 
+/// Those who use priority classes.
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    /// Holds who names which.
+    named: BTreeMap<String, Users>,
+    /// Holds who may name any: objects that were not read whole.
+    any: Vec<String>,
+}
+
+impl Classes {
+    /// Returns those who name a class, or may.
+    pub(super) fn users(&self, class: &str) -> Users {
+        let mut users = self.named.get(class).cloned().unwrap_or_default();
+        users.known.extend(self.any.iter().cloned());
+        users
+    }
+}
+
 /// Kinds that a namespace may be used for, their plurals in lists.
 const HELD: [(&str, &str, &str); 11] = [
     ("v1", "Pod", "pods"),
@@ -103,11 +121,11 @@ fn is_ours(object: &Value) -> bool {
 pub(super) async fn priority_classes(
     cluster: &Cluster,
     without_groups: bool,
-) -> Result<BTreeMap<String, Users>, Error> {
+) -> Result<Classes, Error> {
     let pods = Resource::new("v1", "Pod", "pods");
     let groups = Resource::new("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups");
     let unfinished = "status.phase!=Succeeded,status.phase!=Failed";
-    let mut users = BTreeMap::<String, Users>::new();
+    let mut classes = Classes::default();
     for (resource, fields) in [(pods, unfinished), (groups, "")] {
         if resource.kind == "PodGroup" && without_groups {
             continue;
@@ -116,16 +134,46 @@ pub(super) async fn priority_classes(
         let found = cluster.list(&call, &Select { labels: "", fields }).await;
         let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
         for object in &found {
-            if let Some(class) = object["spec"]["priorityClassName"].as_str() {
+            let spec = &object["spec"];
+            if spec.is_null() {
                 let user = name(&resource.kind, object);
-                users.entry(class.to_owned()).or_default().known.push(user);
+                classes.any.push(format!("{user} (too large to be read)"));
+            } else if let Some(class) = spec["priorityClassName"].as_str() {
+                let user = name(&resource.kind, object);
+                classes.named.entry(class.to_owned()).or_default().known.push(user);
             }
         }
     }
-    Ok(users)
+    Ok(classes)
 }
 
 fn name(kind: &str, object: &Value) -> String {
     let text = |field: &str| clean(object["metadata"][field].as_str().unwrap_or_default());
     format!("{} {}/{}", kind.to_lowercase(), text("namespace"), text("name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::commands::install::fake::Fake;
+
+    /// Its owner decides how large it is.
+    #[tokio::test]
+    async fn who_was_not_read_whole_may_use_any_class() {
+        let fake = Fake::kind();
+        for (name, spec) in [
+            ("plain", json!({"priorityClassName": "train"})),
+            ("large", json!({"priorityClassName": "build", "containers": vec![1; 60_000]})),
+        ] {
+            let pod = json!({"metadata": {"namespace": "w", "name": name}, "spec": spec});
+            fake.put(&format!("/api/v1/namespaces/w/pods/{name}"), pod);
+        }
+        let classes = priority_classes(&fake.cluster(), false).await.expect("nothing is refused");
+        let large = "pod w/large (too large to be read)";
+        for (class, expect) in [("train", &["pod w/plain", large][..]), ("build", &[large][..])] {
+            assert_eq!(classes.users(class).known, expect, "{class}");
+        }
+    }
 }
