@@ -173,7 +173,8 @@ impl Context {
         Ok(mirror)
     }
 
-    /// Warns of objects that were too large to be read whole.
+    /// Warns of objects that were too large to be read whole. What a command does may depend on the rest of them: it is said
+    /// before anything is asked or written.
     pub(crate) fn warn_of_cut(&mut self) {
         if let Some(what) = self.connected.as_ref().and_then(Cluster::take_cut) {
             self.out.warn(&what);
@@ -188,5 +189,33 @@ impl Context {
     /// A way to the same cluster for a command that is run by this one.
     pub fn is_given(&self) -> bool {
         self.given.is_some()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use http::{Request, Response};
+    use kube::client::Body;
+    use serde_json::json;
+
+    use super::*;
+    use crate::cluster::{Call, Select, names};
+    use crate::print::output::tests::Page;
+
+    /// Gives what a command stands in that has read a pod, and not all of it; and what is said there.
+    pub(crate) async fn of_a_large_pod() -> (Context, Page) {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            let metadata = json!({"namespace": "ml", "name": "large"});
+            let pod = json!({"metadata": metadata, "spec": {"ports": vec![1; 60_000]}});
+            let list = json!({"metadata": {}, "items": [pod]}).to_string();
+            Ok::<_, kube::Error>(Response::new(Body::from(list.into_bytes())))
+        });
+        let page = Page::default();
+        let mut context = Context::given(kube::Client::new(service, "ml"), "ml", page.output());
+        let cluster = context.cluster().await.expect("it is given");
+        let pods = names::pods();
+        let read = cluster.list(&Call::new("list", &pods), &Select::default()).await;
+        assert!(read.is_ok_and(|pods| pods.is_some_and(|pods| pods.len() == 1)));
+        (context, page)
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::cluster::Cluster;
 use crate::commands::filter::{Filter, check_namespace};
+use crate::context::Context;
 use crate::print::error::{Error, Exit, Problem};
-use crate::print::output::Output;
 use crate::workload::{Loaded, Unread, Workload, load_in};
 
 /// Holds what was chosen, and where it was looked for.
@@ -21,9 +21,12 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Says which kinds were not looked at; returns how a command ends that was to change all that is meant.
-    pub(super) fn tell_unread(&self, out: &mut Output) -> Exit {
-        self.unread.sentences("looked at").iter().for_each(|sentence| out.warn(sentence));
+    /// Says which kinds were not looked at, and which objects not whole; returns how a command ends that was to change all that
+    /// is meant.
+    pub(super) fn tell_unread(&self, context: &mut Context) -> Exit {
+        let sentences = self.unread.sentences("looked at");
+        sentences.iter().for_each(|sentence| context.out.warn(sentence));
+        context.warn_of_cut();
         self.unread.exit()
     }
 }
@@ -136,6 +139,21 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::context::tests::of_a_large_pod;
+
+    /// A single workload is deleted without a question.
+    #[tokio::test]
+    async fn what_was_not_read_whole_is_told_before_anything_is_written() {
+        let (mut context, page) = of_a_large_pod().await;
+        let chosen = Chosen {
+            workloads: Vec::new(),
+            place: String::new(),
+            missing: Vec::new(),
+            unread: Unread::default(),
+        };
+        assert_eq!(chosen.tell_unread(&mut context), Exit::Ok);
+        assert!(page.text().contains("not all was read of 1 object"), "{}", page.text());
+    }
 
     /// Says which workloads are meant by flags alone that leave the first one of these: namespace, name and UID each.
     fn check(all: &[(&str, &str, &str)], expect: &[&str]) {

@@ -39,7 +39,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
         Wanted { names: &args.names, filter: &args.filter, may_miss: false, refuses: part };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
     let workloads = &chosen.workloads;
-    let unread = chosen.tell_unread(&mut context.out);
+    let unread = chosen.tell_unread(context);
     if workloads.is_empty() {
         context.out.talk(&format!("nothing to delete in {}", chosen.place));
     }

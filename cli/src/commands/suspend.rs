@@ -52,7 +52,7 @@ pub(crate) async fn run(args: &Args, suspend: bool, context: &mut Context) -> Re
         refuses: chosen::anything,
     };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
-    let unread = chosen.tell_unread(&mut context.out);
+    let unread = chosen.tell_unread(context);
     let verb = if suspend { "suspend" } else { "resume" };
     if chosen.workloads.is_empty() {
         context.out.talk(&format!("nothing to {verb} in {}", chosen.place));

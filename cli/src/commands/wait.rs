@@ -75,7 +75,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<Exit, Erro
     };
     let chosen = wanted.read(&cluster, context.scope(&cluster)).await?;
     // What is there is waited for all the same.
-    let unread = chosen.tell_unread(&mut context.out);
+    let unread = chosen.tell_unread(context);
     // Nothing tells that workloads are gone of kinds that were not looked at.
     let done = if args.goal == Goal::Deleted { unread } else { Exit::Ok };
     if chosen.workloads.is_empty() {

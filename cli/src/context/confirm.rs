@@ -38,6 +38,7 @@ impl Context {
         loss: Option<&str>,
         yes: bool,
     ) -> Result<(), Error> {
+        self.warn_of_cut();
         if yes {
             return Ok(());
         }
@@ -109,6 +110,20 @@ impl Theme for YesOrNo {
 #[cfg(test)]
 mod tests {
     use super::answer;
+    use crate::context::tests::of_a_large_pod;
+
+    /// Whoever answers knows then that there is more.
+    #[tokio::test]
+    async fn what_was_not_read_whole_is_told_before_it_is_asked() {
+        for yes in [true, false] {
+            let (mut context, page) = of_a_large_pod().await;
+            assert_eq!(context.confirm("Go on?", yes).is_ok(), yes);
+            let said = page.text();
+            assert!(said.contains("not all was read of 1 object"), "{said}");
+            context.warn_of_cut();
+            assert_eq!(page.text(), said, "it is said once");
+        }
+    }
 
     #[test]
     fn only_a_yes_is_yes() {

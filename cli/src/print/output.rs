@@ -511,12 +511,24 @@ pub(crate) mod tests {
         let page = Page::default();
         let mut out = Output::given(Box::new(page.clone()), Box::new(io::sink()));
         write(&mut out)?;
-        let bytes = page.0.lock().expect("nobody panics with it");
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(page.text())
     }
 
+    /// Text that was written.
     #[derive(Clone, Default)]
-    struct Page(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl Page {
+        pub(crate) fn text(&self) -> String {
+            let bytes = self.0.lock().expect("nobody panics with it");
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+
+        /// Gives an output whose data and talk are both written here.
+        pub(crate) fn output(&self) -> Output {
+            Output::given(Box::new(self.clone()), Box::new(self.clone()))
+        }
+    }
 
     impl Write for Page {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -235,6 +235,7 @@ pub(super) async fn create(args: Create, context: &mut Context) -> Result<Exit, 
         if let Some(inside) = inside {
             inside.warn_of_queues_below(parent, context);
         }
+        context.warn_of_cut();
     }
     for warning in bounds::warnings(&queues, &args.name, &Value::Null, &object["spec"]) {
         context.out.warn(&warning);
@@ -352,6 +353,7 @@ pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Ex
     let cluster = context.cluster().await?;
     let (queues, uses) = futures::join!(super::read_to("delete", &cluster), super::uses(&cluster));
     let queues = queues?;
+    let cut = cluster.take_cut();
     let mut problems = Vec::new();
     for name in &args.names {
         let Some(queue) = queues.0.get(name) else {
@@ -389,8 +391,9 @@ pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Ex
             )));
         }
     }
+    problems.extend(cut.iter().filter(|_| !args.force).map(|cut| unsure(&args.names, cut)));
     Error::all(problems)?;
-    if let Err(reason) = &uses {
+    for reason in uses.as_ref().err().into_iter().chain(&cut) {
         context.out.warn(&format!("whether they are in use is not known: {reason}"));
     }
     context.confirm(&format!("Delete {}?", args.names.join(", ")), args.yes)?;
@@ -410,9 +413,74 @@ pub(super) async fn delete(mut args: Delete, context: &mut Context) -> Result<Ex
     Ok(Exit::Ok)
 }
 
+/// Refuses to delete what may be in use by what was not read whole: whoever makes such an object decides that it is not.
+fn unsure(names: &[String], cut: &str) -> Problem {
+    let what = format!("whether {} is in use is not known: {cut}", clean(&names.join(", ")));
+    Problem::new(number::QUEUE_IN_USE, Exit::Refused, what)
+        .line("work that has lost its queue stays pending until that is back")
+        .fix(format!("kubectl kai queues delete {} --force", clean(&names.join(" "))))
+}
+
 #[cfg(test)]
 mod tests {
+    use http::{Method, Request, Response};
+    use kube::client::Body;
+
     use super::*;
+    use crate::print::output::tests::Page;
+
+    /// Says how it ends to delete a queue where this `PodGroup` has a pod that runs, and what is said until then.
+    async fn deleted(group: &Value, force: bool) -> (Exit, String) {
+        let pod = json!({"metadata": {"namespace": "ml", "name": "p",
+            "annotations": {(names::POD_GROUP): "g"}},
+            "spec": {"nodeName": "n"}, "status": {"phase": "Running"}});
+        let queue = json!({"metadata": {"name": "q", "uid": "u"}, "spec": {}});
+        let lists = [("/queues", queue), ("/podgroups", group.clone()), ("/pods", pod)];
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let path = request.uri().path();
+            let found = lists.iter().find(|(end, _)| path.ends_with(end));
+            let items: Vec<&Value> = found.into_iter().map(|(_, object)| object).collect();
+            let answer = if *request.method() == Method::GET {
+                json!({"metadata": {}, "items": items})
+            } else {
+                json!({})
+            };
+            let body = Body::from(answer.to_string().into_bytes());
+            async move { Ok::<_, kube::Error>(Response::new(body)) }
+        });
+        let page = Page::default();
+        let client = kube::Client::new(service, "ml");
+        let mut context = Context::given(client, "ml", page.output());
+        let args = Delete { names: vec!["q".to_owned()], force, yes: true };
+        match delete(args, &mut context).await {
+            Ok(exit) => (exit, page.text()),
+            Err(error) => (error.exit(), page.text() + &error.to_string()),
+        }
+    }
+
+    /// Whoever makes a `PodGroup` decides how large it is.
+    #[tokio::test]
+    async fn a_queue_is_not_deleted_for_what_was_not_read() {
+        let labels: Map<String, Value> =
+            (0..60_000).map(|at| (format!("l{at}"), json!(""))).collect();
+        let labelled = json!({"metadata": {"namespace": "ml", "name": "g", "labels": labels},
+            "spec": {"queue": "q"}});
+        let large = json!({"metadata": {"namespace": "ml", "name": "g"},
+            "spec": {"queue": "q", "a": vec![1; 60_000]}});
+        let unknown = "in use is not known: not all was read of 1 object";
+        for (group, force, exit, expect) in [
+            (&labelled, false, Exit::Refused, "queue \"q\" is in use: 1 workload running"),
+            (&labelled, false, Exit::Refused, unknown),
+            (&large, false, Exit::Refused, unknown),
+            (&large, true, Exit::Ok, unknown),
+        ] {
+            let (ended, said) = deleted(group, force).await;
+            assert_eq!(ended, exit, "{said}");
+            assert!(said.contains(expect), "{said}");
+            let (told, gone) = (said.find(unknown), said.find(" deleted"));
+            assert!(gone.is_none_or(|gone| told.is_some_and(|told| told < gone)), "{said}");
+        }
+    }
 
     fn check(unit: Unit, typed: &str, expect: &str) {
         let read = amount("--flag", typed, unit, true);

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::plan::words::{loss, state};
 use crate::plan::{Change, Field, Reading, Situation, Wish};
 use crate::print::error::Error;
-use crate::print::output::clean;
+use crate::print::output::{Output, clean};
 
 /// Workloads that are named of those that are hit.
 const NAMED_MAX: usize = 10;
@@ -82,9 +82,7 @@ pub(super) async fn say(
         format!("{}/{} of {}: {before} -> {after}", one.namespace, one.name, one.queue)
     });
     let lines: Vec<String> = evicted.chain(others).collect();
-    if lines.is_empty() {
-        context.out.talk("  nobody is hit: what runs goes on, what waits waits");
-    }
+    say_known(&lines, cluster.take_cut().as_deref(), &mut context.out);
     for line in lines.iter().take(NAMED_MAX) {
         context.out.talk(&format!("  {}", clean(line)));
     }
@@ -97,11 +95,39 @@ pub(super) async fn say(
     Ok(outcome.evicted.len())
 }
 
+/// Says how far it is known whom a change hits: of what was not read whole nothing is planned.
+fn say_known(lines: &[String], cut: Option<&str>, out: &mut Output) {
+    if let Some(cut) = cut {
+        out.warn(&format!("whom it hits is not all known: {cut}"));
+    } else if lines.is_empty() {
+        out.talk("  nobody is hit: what runs goes on, what waits waits");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::print::output::tests::Page;
+
+    #[test]
+    fn nobody_is_hit_where_all_was_read() {
+        let evicts = ["evicts  ml/a".to_owned()];
+        let unknown = "whom it hits is not all known: not all was read of a";
+        for (lines, cut, expect) in [
+            (&[][..], None, "nobody is hit"),
+            (&evicts[..], None, ""),
+            (&[][..], Some("not all was read of a"), unknown),
+            (&evicts[..], Some("not all was read of a"), unknown),
+        ] {
+            let page = Page::default();
+            say_known(lines, cut, &mut page.output());
+            let said = page.text();
+            assert!(said.contains(expect), "{said}");
+            assert_eq!(said.lines().count(), usize::from(!expect.is_empty()), "{said}");
+        }
+    }
 
     #[test]
     fn amounts_are_tried_as_kai_reads_them() {
