@@ -77,11 +77,13 @@ impl State {
         {
             steps.compared += pod_counts.count(facts, node, sign);
         }
+        let ports = &shape.facts.ports;
         let mut charge = shape.charge;
         if let Some(place) = &state.place {
             let hold = if state.phase.leaves() { HoldKind::Leaves } else { HoldKind::Stays };
             nodes.list(pod, place.node, sign);
-            nodes.ports.count(&shape.facts.ports, place.node, state.leaves_for_good(), sign);
+            let leaves = state.leaves_for_good();
+            steps.compared += nodes.ports.count(ports, place.node, leaves, sign);
             nodes.reserve(claims, pod, place, Booking { hold, sign });
             if facts.is_unplanned {
                 let cut = nodes.cut(shape, place, lanes);
@@ -95,7 +97,7 @@ impl State {
         if let Some(place) = &state.nominee {
             if state.place.as_ref().is_none_or(|old| old.node != place.node) {
                 nodes.list(pod, place.node, sign);
-                nodes.ports.count(&shape.facts.ports, place.node, false, sign);
+                steps.compared += nodes.ports.count(ports, place.node, false, sign);
             }
             let entry = Booking { hold: HoldKind::Nominated, sign };
             nodes.reserve(claims, pod, place, entry);

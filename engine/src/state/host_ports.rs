@@ -17,6 +17,9 @@ type Port = (u16, Symbol, Option<Symbol>);
 /// A port that is used on so many nodes has these as a set, which is added to another at once, until it is used on half as many.
 const DENSE: usize = 64;
 
+/// To count a pod at a port costs as much as so many comparisons.
+const COUNTED: u64 = 8;
+
 /// Numbers of pods that use a port of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Users {
@@ -68,17 +71,24 @@ impl PartialEq for HostPorts {
 }
 
 impl HostPorts {
-    /// Enters a pod with these ports on a node, or takes it back.
+    /// Enters a pod with these ports on a node, or takes it back; gives the comparisons that it took.
     ///
     /// # Cost
     /// A few searches for each port.
-    pub(super) fn count(&mut self, ports: &[HostPort], node: NodeId, leaves: bool, sign: Sign) {
+    pub(super) fn count(
+        &mut self,
+        ports: &[HostPort],
+        node: NodeId,
+        leaves: bool,
+        sign: Sign,
+    ) -> u64 {
         for HostPort { port, protocol, address } in ports {
             self.count_port((*port, *protocol, Some(*address)), node, leaves, sign);
             if *address != Symbol::EMPTY {
                 self.count_port((*port, *protocol, None), node, leaves, sign);
             }
         }
+        COUNTED * ports.len() as u64
     }
 
     fn count_port(&mut self, port: Port, node: NodeId, leaves: bool, sign: Sign) {

@@ -273,3 +273,26 @@ fn victims_that_are_passed_over_count() {
     assert!(decided.steps.compared >= 4 * GROUPS, "{:?}", decided.steps);
     assert_eq!(world.cluster.check(), Vec::<String>::new());
 }
+
+/// A victim may have hundreds of host ports, each of which is counted as it is evicted in thought.
+#[test]
+fn ports_of_victims_count() {
+    const PORTS: u64 = 256;
+    let compared = |ports: &[String]| {
+        let ports = ports.join(", ");
+        let text = format!(
+            "queues: {{ borrower: {{}}, owner: {{ quota: 2 }} }}\n\
+             nodes: {{ node0: {{ gpus: 2 }} }}\n\
+             groups:\n  \
+             b: {{ queue: borrower, gpus: 2, ports: [{ports}], on: node0 }}\n  \
+             waits: {{ queue: owner, gpus: 2 }}\n"
+        );
+        let mut world = world(&text);
+        let decided = plan_at(&mut world, 0);
+        assert!(!decided.changes.is_empty(), "somebody is evicted");
+        decided.steps.compared
+    };
+    let all: Vec<String> = (1000..1000 + PORTS).map(|port| port.to_string()).collect();
+    let (without, with) = (compared(&[]), compared(&all));
+    assert!(with >= without + 16 * PORTS, "{with} comparisons, and {without} without ports");
+}
