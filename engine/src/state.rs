@@ -19,6 +19,7 @@ pub(crate) mod domains;
 pub(crate) mod foreign;
 pub(crate) mod fragments;
 pub(crate) mod group_key;
+pub(crate) mod holding;
 pub(crate) mod host_ports;
 pub(crate) mod index;
 pub(crate) mod looks;

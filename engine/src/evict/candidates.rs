@@ -154,8 +154,7 @@ pub(crate) fn gives_milli(state: &State, pod: PodId) -> i64 {
     let plain = if state.lanes_stood_in(pod).contains(&Lane::GPU) {
         0
     } else if facts.is_unplanned {
-        let cut = state.nodes().cut(shape, place, state.lanes());
-        plain_milli(state, place, &cut).max(0)
+        state.pods().holding(pod).gives_milli
     } else {
         plain_milli(state, place, shape)
     };

@@ -275,22 +275,16 @@ fn recount(
 /// Adds (`sign` 1) or takes back (-1) what a pod holds of its node: what it asked for, but the devices that its claims got,
 /// whatever they asked for.
 fn release(state: &State, pod: PodId, freed: &mut Freed, sign: i64) {
-    let facts = &state.pods()[pod];
-    let mut shape = &state.shapes()[facts.shape];
-    let cut;
-    if let Some(place) = state.pods().status[pod].place.as_ref().filter(|_| facts.is_unplanned) {
-        cut = state.nodes().cut(shape, place, state.lanes());
-        shape = &cut;
-    }
+    let taken = state.taken(pod);
     let stands_in = state.lanes_stood_in(pod);
-    for (lane, amount) in shape.asked().filter(|(lane, _)| !stands_in.contains(lane)) {
+    for (lane, amount) in taken.plain().filter(|(lane, _)| !stands_in.contains(lane)) {
         freed.add(lane, sign * amount);
     }
-    let parts = i64::from(shape.shared) * GPU_MILLI;
+    let parts = i64::from(taken.shared) * GPU_MILLI;
     freed.add(Lane::GPU, sign * (parts + state.claimed_milli(pod)));
-    if shape.shared > 0 {
+    if taken.shared > 0 {
         // Slots are kept for reservation pods that what it shares has yet to get.
-        freed.add(Lane::PODS, sign * i64::from(shape.shared));
+        freed.add(Lane::PODS, sign * i64::from(taken.shared));
     }
 }
 
@@ -323,7 +317,8 @@ mod tests {
     use super::*;
     use crate::told::{
         delta::Delta,
-        pod::{Pod, Shape},
+        node::Node,
+        pod::{GpuRequest, Place, Pod, PodState, Shape},
     };
 
     /// A hundred pods that ask for memory, each of so many kinds for another amount.
@@ -373,5 +368,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// One that no plan placed may ask for more than its node has.
+    #[test]
+    fn a_victim_gives_what_it_holds() {
+        let (node, pod) = (NodeId::new(0), PodId::new(0));
+        let mut state = State::default();
+        let allocatable = [(Lane::GPU, 4 * GPU_MILLI)].into_iter().collect();
+        state.apply(Delta::Node(node, Box::new(Node { allocatable, ..Node::default() })));
+        let shape = Shape { gpu: GpuRequest::Whole(100), ..Shape::default() };
+        let running = PodState::Running(Place::on(node));
+        let told = Pod { shape, state: running, unplanned: true, ..Pod::default() };
+        state.apply(Delta::Pod(pod, Box::new(told)));
+        let mut freed = Freed::default();
+        release(&state, pod, &mut freed, 1);
+        assert_eq!(freed.amount(Lane::GPU), 4 * GPU_MILLI);
     }
 }

@@ -9,8 +9,8 @@ use crate::{
         State,
         booking::{Booking, HoldKind, Sign},
         device::{self, Device},
+        holding::Taken,
         rows::{Nodes, Phase, PodFacts, PodStatus, Queues},
-        shape::ShapeRow,
         tree::count::Count,
     },
     told::pod::{Owner, Place},
@@ -69,7 +69,7 @@ impl State {
 
     /// Enters a pod at its nodes and its sub-group; says what is to be entered at which queue and all above it.
     fn occupy(&mut self, pod: PodId, sign: Sign) -> Option<(QueueId, QueueDelta)> {
-        let Self { pods, shapes, nodes, groups, claims, pod_counts, steps, lanes, .. } = self;
+        let Self { pods, shapes, nodes, groups, claims, pod_counts, steps, .. } = self;
         let (facts, state) = (&pods[pod], &pods.status[pod]);
         let shape = &shapes[facts.shape];
         if !pod_counts.is_empty()
@@ -86,11 +86,11 @@ impl State {
             steps.compared += nodes.ports.count(ports, place.node, leaves, sign);
             nodes.reserve(claims, pod, place, Booking { hold, sign });
             if facts.is_unplanned {
-                let cut = nodes.cut(shape, place, lanes);
-                nodes.occupy(&cut, facts, place, Booking { hold, sign });
-                charge = nodes.charge(&cut, place.node);
+                let holding = pods.holding(pod);
+                nodes.occupy(holding.taken(), facts, place, Booking { hold, sign });
+                charge = holding.charge;
             } else {
-                nodes.occupy(shape, facts, place, Booking { hold, sign });
+                nodes.occupy(shape.taken(), facts, place, Booking { hold, sign });
                 charge = nodes.charge(shape, place.node);
             }
         }
@@ -101,7 +101,7 @@ impl State {
             }
             let entry = Booking { hold: HoldKind::Nominated, sign };
             nodes.reserve(claims, pod, place, entry);
-            nodes.occupy(shape, facts, place, entry);
+            nodes.occupy(shape.taken(), facts, place, entry);
             charge = nodes.charge(shape, place.node);
         }
         let Owner::Group(group) = facts.owner else {
@@ -245,16 +245,16 @@ impl Nodes {
         }
     }
 
-    fn occupy(&mut self, shape: &ShapeRow, pod: &PodFacts, place: &Place, entry: Booking) {
+    fn occupy(&mut self, taken: Taken<'_>, pod: &PodFacts, place: &Place, entry: Booking) {
         let owner = pod.owner;
         let stands_in = place.reserved.as_deref().map_or(&[][..], |reserved| &reserved.lanes);
         // Devices of claims are on the account of whoever holds them.
-        let own = |lane| if lane == Lane::GPU { shape.own_milli } else { 0 };
+        let own = |lane| if lane == Lane::GPU { taken.own_milli } else { 0 };
         let holds =
             |lane| (lane != Lane::GPU || owner != Owner::Reservation) && !stands_in.contains(&lane);
-        let held = shape.take.iter().filter(|(lane, _)| holds(*lane));
+        let held = taken.amounts.iter().filter(|(lane, _)| holds(*lane));
         let held = held.map(|(lane, amount)| (lane.row(), entry.sign.of(amount - own(*lane))));
-        let lanes = shape.take.last().map_or(0, |(lane, _)| lane.row() + 1);
+        let lanes = taken.amounts.last().map_or(0, |(lane, _)| lane.row() + 1);
         if entry.hold != HoldKind::Nominated {
             let idle = self.idle.row_mut(place.node, lanes);
             held.clone().for_each(|(lane, amount)| idle[lane] -= amount);
@@ -273,9 +273,9 @@ impl Nodes {
                     });
                 });
             }
-        } else if shape.shared > 0 {
+        } else if taken.shared > 0 {
             let gpus = self.gpus(place.node);
-            match device::part(&shape.facts.gpu, gpus) {
+            match device::part(taken.gpu, gpus) {
                 Some(part) if !place.devices.is_empty() => {
                     for device in &place.devices {
                         self.on_device(place.node, *device, |device| {
@@ -285,7 +285,7 @@ impl Nodes {
                 }
                 // Nobody said which devices: nothing else may have as many whole ones.
                 _ => {
-                    let whole = i64::from(shape.shared) * crate::GPU_MILLI;
+                    let whole = i64::from(taken.shared) * crate::GPU_MILLI;
                     entry.sign.count(&mut self.unassigned);
                     self.hold(place.node, Lane::GPU, whole, entry);
                 }

@@ -144,6 +144,7 @@ impl State {
         for pod in &pods {
             self.take(*pod);
         }
+        self.share_out(id);
         self.queues.moved = true;
         self.node_indexed(id, old.as_deref());
         self.changes.grow_room_from_outside();
@@ -285,6 +286,7 @@ impl State {
         for pod in &pods {
             self.take(*pod);
         }
+        self.share_out_all();
     }
 
     fn set_lane(&mut self, lane: Lane, kind: LaneKind) {

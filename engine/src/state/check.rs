@@ -39,6 +39,8 @@ impl State {
         compare("index keys", self.nodes.index == anew.nodes.index);
         compare("users of label keys", self.label_keys_hold());
         compare("shared devices", equal(&self.nodes.devices, &anew.nodes.devices));
+        compare("holdings that no plan gave", self.pods.unplanned == anew.pods.unplanned);
+        compare("sums of these holdings", self.are_unplanned_bounded());
         compare("parts of unknown GPUs", self.nodes.unassigned == anew.nodes.unassigned);
         compare("devices of slices", equal(&self.nodes.slices, &anew.nodes.slices));
         compare("devices of several nodes", self.claims.reaches == anew.claims.reaches);
@@ -105,6 +107,7 @@ impl State {
         }
         anew.offer_anew();
         anew.reserve_anew();
+        anew.hold_anew();
         let pods = anew.pods.told();
         for pod in pods {
             if let Some(group) = anew.pods[pod].group() {

@@ -211,6 +211,9 @@ impl State {
             self.rejoin(*pod, &mut change);
             self.take(*pod);
         }
+        for node in self.pods.nodes_of_unplanned(&pods) {
+            self.share_out(node);
+        }
         for pod in pods.into_iter().chain(unmoved) {
             if let Some(group) = self.pods[pod].group() {
                 self.changes.touch(group);
@@ -375,6 +378,7 @@ impl State {
         for pod in &pods {
             self.take(*pod);
         }
+        self.share_out(id);
         self.loosen(was, is);
         self.nodes.reindex(id);
         self.queues.moved = true;

@@ -17,6 +17,7 @@ use crate::{
     state::{
         device::Device,
         group_key::GroupKey,
+        holding::{Holding, Turn},
         host_ports::HostPorts,
         index::Index,
         shape::{NodeClasses, ShapeRow},
@@ -137,6 +138,8 @@ impl Nodes {
 pub(crate) struct Pods {
     pub(crate) facts: Column<PodId, Option<PodFacts>>,
     pub(crate) status: Column<PodId, PodStatus>,
+    /// What those hold that no plan placed. Derived.
+    pub(crate) unplanned: BTreeMap<Turn, Holding>,
 }
 
 impl Pods {

@@ -41,7 +41,7 @@ pub struct Pod {
     /// Its resource claims, in the order of its spec; they may come later.
     pub claims: Vec<ClaimId>,
     /// True if it was put on its node past the scheduler: nobody asked whether the node has what the pod asks for, so that
-    /// it holds at most what the node offers.
+    /// all such pods of a node hold together at most what it offers. Without a place nothing comes of it.
     pub unplanned: bool,
 }
 

@@ -2,7 +2,7 @@
 //! again.
 
 use crate::{
-    base::ids::{GroupId, PodId},
+    base::ids::{GroupId, NodeId, PodId},
     state::{
         State,
         booking::Sign,
@@ -27,8 +27,11 @@ impl State {
         let owner = facts.owner;
         let status = self.believed(id, &facts);
         let before = self.before(id, facts.has_claims);
-        self.detach(id);
-        self.attach(id, facts, status, before.status);
+        let left = self.detach(id);
+        let entered = self.attach(id, facts, status, before.status);
+        for node in [left.filter(|left| entered != Some(*left)), entered].into_iter().flatten() {
+            self.share_out(node);
+        }
         self.note_news(id, owner, before.progress, before.was_somewhere);
     }
 
@@ -37,8 +40,11 @@ impl State {
         let Some(Some(facts)) = self.pods.facts.get(id) else { return };
         let owner = facts.owner;
         let before = self.before(id, false);
-        self.detach(id);
+        let left = self.detach(id);
         self.pods.status[id] = PodStatus::default();
+        if let Some(node) = left {
+            self.share_out(node);
+        }
         // Its number may soon be another's.
         self.nominations.forget_pod(id);
         self.budgets.forget(id);
@@ -70,7 +76,7 @@ impl State {
             extras: extras.kept(),
         };
         let mut facts = PodFacts::new(pod.owner, shape, rest);
-        facts.is_unplanned = pod.unplanned;
+        facts.is_unplanned = pod.unplanned && facts.told.is_placed();
         self.pods.status.slot(id);
         if let Some(old) = self.pods.facts.slot(id) {
             facts.leaf = old.leaf;
@@ -100,20 +106,30 @@ impl State {
         }
     }
 
-    /// Takes a pod that is known out of all tables; its status stays.
-    fn detach(&mut self, id: PodId) {
-        let Some(old) = &self.pods.facts[id] else { return };
+    /// Takes a pod that is known out of all tables; its status stays. Where no plan placed it, others may have more of its node,
+    /// which it gives.
+    fn detach(&mut self, id: PodId) -> Option<NodeId> {
+        let old = self.pods.facts[id].as_ref()?;
         let shape = old.shape;
         let terms = &self.shapes[shape].facts.pod_anti_affinity;
         self.anti_affinity.count(terms, Sign::Minus);
         self.give(id);
+        let node = self.pods.unlist_unplanned(id);
         self.unseat(id);
         self.pods.facts[id] = None;
         self.release(shape);
+        node
     }
 
-    /// Puts a pod that is in no table into all of them.
-    fn attach(&mut self, id: PodId, facts: PodFacts, status: PodStatus, was: Option<PodStatus>) {
+    /// Puts a pod that is in no table into all of them. Where no plan placed it, it holds nothing of its node yet, which it
+    /// gives.
+    fn attach(
+        &mut self,
+        id: PodId,
+        facts: PodFacts,
+        status: PodStatus,
+        was: Option<PodStatus>,
+    ) -> Option<NodeId> {
         assert!(self.pods.facts[id].is_none(), "a pod is taken out before it is put in");
         let group = facts.group();
         self.nodes.index.stale |= self.shapes.keys.take_news();
@@ -126,7 +142,9 @@ impl State {
             self.groups.slot(group).pods.insert(id);
             self.seat(id, group);
         }
+        let node = self.pods.list_unplanned(id);
         self.take(id);
+        node
     }
 
     /// Writes down what a pod came to. Reservations follow the pods that the scheduler placed and evicted: no news.
@@ -152,7 +170,7 @@ impl State {
         let tree = &mut self.groups[group].tree;
         let facts = self.pods.facts[pod].as_mut().expect("a pod of a group was told");
         // What holds a place counts, and what runs can be evicted, wherever its user says by now that it belongs.
-        let is_placed = facts.told.has_place();
+        let is_placed = facts.told.is_placed();
         let named = tree.leaf_of(facts.sub_group, &mut self.steps.compared);
         facts.leaf = named.or((is_placed && !tree.leaves.is_empty()).then_some(0));
         if let Some(leaf) = facts.leaf {

@@ -175,8 +175,8 @@ impl Told {
         Self { phase, node, place: place.filter(has_more).map(Box::new) }
     }
 
-    /// Tells whether the pod holds a place.
-    pub(crate) fn has_place(&self) -> bool {
+    /// Tells whether it is on a node.
+    pub(crate) fn is_placed(&self) -> bool {
         self.node.is_some()
     }
 
