@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use kai_engine::{
-    Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, Owner, Pod, PodState, QueueId, QueueLane,
+    Charge, GPU_MILLI, GpuRequest, Lane, LaneKind, NodeId, Owner, Pod, PodId, PodState, QueueId,
+    QueueLane, Timestamp,
 };
 
 use super::{After, Spot};
@@ -11,7 +12,11 @@ use super::{After, Spot};
 /// Depth of a tree beyond which it counts as a ring.
 const DEPTH_MAX: usize = 64;
 
+/// So many pods of a node that were put there past the scheduler are charged, the oldest ones.
+const UNPLANNED_MAX: usize = 256;
+
 pub(super) fn audit(after: &After<'_>) -> Vec<String> {
+    let unplanned = unplanned(after);
     let mut held: BTreeMap<QueueId, Charge> = BTreeMap::new();
     let mut protected: BTreeMap<QueueId, Charge> = BTreeMap::new();
     // What a plan adds to queues, and what of that cannot be evicted.
@@ -24,7 +29,7 @@ pub(super) fn audit(after: &After<'_>) -> Vec<String> {
         }
         let Owner::Group(group) = facts.owner else { continue };
         let Some(group) = after.facts.groups.get(&group) else { continue };
-        let charge = charge(after, facts, spot);
+        let charge = unplanned.get(pod).copied().unwrap_or_else(|| charge(after, facts, spot));
         for queue in path(after, group.queue) {
             *held.entry(queue).or_default() += charge;
             if !group.preemptible {
@@ -67,6 +72,51 @@ fn path(after: &After<'_>, leaf: Option<QueueId>) -> Vec<QueueId> {
         next = after.facts.queues[&queue].parent;
     }
     path
+}
+
+/// Charges of pods that were put on their nodes past the scheduler: those of a node have it once, the oldest first.
+fn unplanned(after: &After<'_>) -> BTreeMap<PodId, Charge> {
+    let mut turns: BTreeMap<NodeId, Vec<(Timestamp, u128, PodId)>> = BTreeMap::new();
+    for (pod, spot) in &after.held {
+        let facts = after.pod(*pod);
+        if facts.unplanned && facts.state.place().is_some() {
+            turns.entry(spot.node).or_default().push((facts.created, facts.uid, *pod));
+        }
+    }
+    let mut charges = BTreeMap::new();
+    for (node, mut turns) in turns {
+        turns.sort_unstable();
+        let mut left = offered(after, node);
+        for (at, (_, _, pod)) in turns.into_iter().enumerate() {
+            let mut charge = charge(after, after.pod(pod), &after.held[&pod]);
+            for lane in QueueLane::ALL {
+                let most = if at < UNPLANNED_MAX { left[lane] } else { 0 };
+                charge[lane] = charge[lane].min(most).max(0);
+            }
+            left -= charge;
+            charges.insert(pod, charge);
+        }
+    }
+    charges
+}
+
+/// Sums what a node offers to queues; nothing where it is not there.
+fn offered(after: &After<'_>, node: NodeId) -> Charge {
+    let mut offered = Charge::default();
+    let amounts = after.facts.nodes.get(&node).into_iter().flat_map(|node| node.allocatable.iter());
+    for (lane, amount) in amounts {
+        match lane {
+            Lane::CPU => offered[QueueLane::Cpu] += amount,
+            Lane::MEMORY => offered[QueueLane::Memory] += amount,
+            Lane::GPU => offered[QueueLane::Gpu] += amount,
+            lane => {
+                if let Some(LaneKind::Mig { gpus }) = after.facts.lanes.get(&lane) {
+                    offered[QueueLane::Gpu] += amount * i64::from(*gpus) * GPU_MILLI;
+                }
+            }
+        }
+    }
+    offered
 }
 
 /// Sums what a pod costs its queue where it is.
