@@ -34,7 +34,8 @@ impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room: first those whom an earlier
     /// cycle left without one, then all others, and at last those whose queue, or whose namespace in it, took its part of the
     /// steps before, in the same order: who had a turn in this round has no other before all of it had theirs. Queues share
-    /// the steps while a round goes on: cycles that are long enough give turns in the order of queues alone.
+    /// the steps while a round goes on, and those who had no turn in the cycles before have one each at first: cycles that are
+    /// long enough give turns in the order of queues alone.
     ///
     /// Who was turned down and may find room since has another turn once those had theirs. While a round goes on, who was
     /// nominated comes before all, so that nominations last.
@@ -50,8 +51,9 @@ impl Cycle<'_> {
         }
         let mut first = BTreeSet::new();
         if let Some(left) = self.cluster.pending.rounds.take_left() {
-            let Cluster { state, pending, .. } = &*self.cluster;
-            failed.share(pending.sharers(state, pending.awake()));
+            let Cluster { state, pending, .. } = &mut *self.cluster;
+            let asked = std::mem::take(pending.rounds.asked(None));
+            failed.share(pending.sharers(state, pending.awake()), asked);
             first = pending.worth_a_try(left.into_iter());
             front = self.allocate_to(first.iter().copied().collect(), front, &mut failed);
         }
@@ -59,18 +61,22 @@ impl Cycle<'_> {
             let others = self.cluster.pending.awake().filter(|pair| !first.contains(pair));
             front = self.allocate_to(others.collect(), front, &mut failed);
         }
-        let [put_off, behind] = failed.resume();
-        if self.is_cut {
-            // Those behind them had a turn in this round, or came since.
-            self.cluster.pending.rounds.leave(put_off.iter().copied());
-        }
-        for groups in [put_off, behind] {
-            if !self.is_cut && !groups.is_empty() {
-                let pairs = self.cluster.pending.worth_a_try(groups.into_iter());
-                front = self.allocate_to(pairs.into_iter().collect(), front, &mut failed);
+        while !self.is_cut
+            && let Some(resumed) = failed.resume()
+        {
+            for groups in resumed {
+                if !self.is_cut && !groups.is_empty() {
+                    let pairs = self.cluster.pending.worth_a_try(groups.into_iter());
+                    front = self.allocate_to(pairs.into_iter().collect(), front, &mut failed);
+                }
             }
         }
         if self.is_cut {
+            let rounds = &mut self.cluster.pending.rounds;
+            // Those behind them had a turn in this round, or came since.
+            let [put_off, _] = failed.take_put_off();
+            rounds.leave(put_off.into_iter());
+            *rounds.asked(None) = failed.into_asked();
             // Who was nominated is so until somebody else takes the room: it would be for one cycle, and not for the next.
             self.nominate_again(&mut front, &mut Allowance::new(None));
         } else {

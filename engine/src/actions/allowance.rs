@@ -7,6 +7,7 @@ use crate::{
     decided::steps::Steps,
     pending::{
         Pending,
+        rounds::Sharer,
         scheduling_order::{SchedulingOrder, Turn},
     },
     state::State,
@@ -15,15 +16,16 @@ use crate::{
 /// Steps of a turn beside those that it counts: what counting proves in vain costs as much as looking at so many nodes.
 const TURN_STEPS: u64 = 32;
 
-/// A namespace whose groups wait in a queue.
-type Sharer = (QueueId, Symbol);
-
 /// Steps of an action in one cycle.
 ///
 /// A queue that took its part waits until all others had their turns, and goes on with what they left: so the groups of one
 /// queue that find nothing, however many they are, keep none of another from its turn in each cycle. Nor do those of one
 /// namespace keep those of another that wait in the same queue, of whatever priority: a namespace that took its part of the
 /// queue's waits in the same way.
+///
+/// A turn may cost more than such a part, and more than all steps. So those who had none before a cycle was cut off have one each
+/// at first in the next, before anybody has another: whoever waits has a turn within as many cycles as there are namespaces that
+/// wait in queues.
 #[derive(Debug)]
 pub(super) struct Allowance {
     /// None, and nothing is bounded.
@@ -35,6 +37,8 @@ pub(super) struct Allowance {
     /// Number of namespaces that share the part of a queue.
     sharers: BTreeMap<QueueId, u64>,
     taken_of: BTreeMap<Sharer, u64>,
+    /// Those who had a turn since all had one, while others that wait are to have theirs; else none.
+    asked: BTreeSet<Sharer>,
     put_off: BTreeMap<Sharer, Vec<GroupId>>,
     /// Groups that were put off as others of their namespaces were already, and come after these.
     behind: Vec<GroupId>,
@@ -52,28 +56,38 @@ impl Allowance {
             taken_by: BTreeMap::new(),
             sharers: BTreeMap::new(),
             taken_of: BTreeMap::new(),
+            asked: BTreeSet::new(),
             put_off: BTreeMap::new(),
             behind: Vec::new(),
             served: BTreeSet::new(),
         }
     }
 
-    /// Has queues share the steps, and namespaces the part of each queue; a queue may come several times in a row.
+    /// Has queues share the steps, and namespaces the part of each queue; a queue may come several times in a row. Where not
+    /// all of them were asked in earlier cycles the others have a turn each before.
     ///
     /// # Cost
     /// In the number of times; none where nothing is bounded.
-    pub(super) fn share(&mut self, sharers: impl Iterator<Item = (QueueId, Option<Symbol>)>) {
+    pub(super) fn share(
+        &mut self,
+        sharers: impl Iterator<Item = (QueueId, Option<Symbol>)>,
+        asked: BTreeSet<Sharer>,
+    ) {
         let Some(most) = self.most else { return };
-        let (mut last, mut count) = (None, 0);
+        let (mut last, mut count, mut waits) = (None, 0, false);
         let mut known = BTreeSet::new();
         for (queue, namespace) in sharers {
             count += u64::from(last != Some(queue));
             last = Some(queue);
             if known.insert((queue, namespace)) {
                 *self.sharers.entry(queue).or_default() += 1;
+                waits |= namespace.is_none_or(|namespace| !asked.contains(&(queue, namespace)));
             }
         }
         self.part = most.checked_div(count);
+        if waits {
+            self.asked = asked;
+        }
     }
 
     /// Takes the steps of a turn, which are those since it was begun.
@@ -83,10 +97,17 @@ impl Allowance {
         }
         let steps = state.steps.since(begun);
         let steps = steps.total() + TURN_STEPS * steps.groups;
+        if steps == 0 {
+            // Nobody was asked.
+            return;
+        }
         self.taken += steps;
         *self.taken_by.entry(turn.queue).or_default() += steps;
         let sharer = (turn.queue, state.namespace(turn.group));
         *self.taken_of.entry(sharer).or_default() += steps;
+        if !self.asked.is_empty() {
+            self.asked.insert(sharer);
+        }
     }
 
     /// Tells whether a group that got something did so before, so that its turn counts; notes one that has a turn again.
@@ -103,7 +124,8 @@ impl Allowance {
     }
 
     /// Puts off the turn of now where its queue took its part, with all that the queue has; where its namespace took its part
-    /// of that, with those of the namespace that would be next. Tells whether it does.
+    /// of that, or had a turn while others wait for theirs, with those of the namespace that would be next. Tells whether it
+    /// does.
     pub(super) fn defer(
         &self,
         state: &State,
@@ -112,6 +134,15 @@ impl Allowance {
         turn: Turn,
     ) -> bool {
         let Some(part) = self.part else { return false };
+        if !self.asked.is_empty() {
+            let is_asked =
+                |group: GroupId| self.asked.contains(&(turn.queue, state.namespace(group)));
+            let defers = is_asked(turn.group);
+            if defers {
+                turns.defer(state, pending, turn, is_asked);
+            }
+            return defers;
+        }
         let taken = self.taken_by.get(&turn.queue).copied().unwrap_or(0);
         if taken >= part.max(1) {
             turns.close(state, pending, turn);
@@ -148,10 +179,29 @@ impl Allowance {
         queue.is_some_and(|queue| self.put_off.contains_key(&(queue, state.namespace(group))))
     }
 
-    /// Gives back the groups whose turns were put off, and those that come after them. From here on each may take what is left.
-    pub(super) fn resume(&mut self) -> [Vec<GroupId>; 2] {
-        self.part = None;
+    /// Gives back the groups whose turns were put off, and those that come after them, if there are any. From here on they share
+    /// the steps, where they waited for others to have a turn at all; else each may take what is left.
+    pub(super) fn resume(&mut self) -> Option<[Vec<GroupId>; 2]> {
+        if self.put_off.is_empty() {
+            return None;
+        }
+        if self.asked.is_empty() {
+            self.part = None;
+        }
+        self.asked.clear();
+        Some(self.take_put_off())
+    }
+
+    /// Takes the groups whose turns are put off, and those that come after them.
+    pub(super) fn take_put_off(&mut self) -> [Vec<GroupId>; 2] {
         let put_off = std::mem::take(&mut self.put_off).into_values().flatten();
         [put_off.collect(), std::mem::take(&mut self.behind)]
+    }
+
+    /// Gives those who had a turn since all had one, this cycle included.
+    pub(super) fn into_asked(self) -> BTreeSet<Sharer> {
+        let mut asked = self.asked;
+        asked.extend(self.taken_of.into_keys());
+        asked
     }
 }

@@ -34,7 +34,8 @@ impl Cycle<'_> {
     /// No search delays another for long: each has its part of the cycle's steps. One that ran out of them comes after
     /// all others the next time and goes on where it stopped, over news too where actions are bounded; where they are not it
     /// begins anew after a change, with twice as many. Those whom an earlier cycle left without a turn come first, and those last
-    /// whose queue, or whose namespace in it, took its part of the steps before.
+    /// whose queue, or whose namespace in it, took its part of the steps before; where namespaces had no turn in the cycles
+    /// before, each of them has one at first.
     pub(crate) fn evict(&mut self, kind: EvictionKind) {
         if kind == EvictionKind::Consolidate && self.config.consolidation_victims_max == Some(0) {
             return;
@@ -73,29 +74,34 @@ impl Cycle<'_> {
                 || left.contains(pair)
                 || pending.rounds.is_due(kind, *pair)
         };
-        let pairs = pairs.filter(is_due);
-        let (left, pairs): (Vec<_>, Vec<_>) = pairs.partition(|pair| left.contains(pair));
-        let slow =
-            |(queue, class): &(QueueId, _)| self.cluster.pending.patience(*queue, *class, kind) > 0;
-        let (last, first): (Vec<_>, Vec<_>) = pairs.into_iter().partition(slow);
+        let mut pairs: Vec<Pair> = pairs.filter(is_due).collect();
         let mut allowance = Allowance::new(self.config.action_steps_max);
+        let Cluster { state, pending, .. } = &mut *self.cluster;
+        let asked = std::mem::take(pending.rounds.asked(Some(kind)));
         if goes_on {
-            let Cluster { state, pending, .. } = &*self.cluster;
-            let pairs = [&left, &first, &last].into_iter().flatten().copied();
-            allowance.share(pending.sharers(state, pairs));
+            allowance.share(pending.sharers(state, pairs.iter().copied()), asked);
         }
-        for pairs in [left, first, last] {
-            if !self.evict_for(kind, pairs, front.clone(), &mut allowance) {
-                let put_off = allowance.resume().into_iter().flatten();
-                self.cluster.pending.rounds.leave_of(kind, put_off);
-                return false;
+        loop {
+            let (first, others): (Vec<_>, Vec<_>) =
+                pairs.into_iter().partition(|pair| left.contains(pair));
+            let slow = |(queue, class): &(QueueId, _)| {
+                self.cluster.pending.patience(*queue, *class, kind) > 0
+            };
+            let (last, others): (Vec<_>, Vec<_>) = others.into_iter().partition(slow);
+            for pairs in [first, others, last] {
+                if !self.evict_for(kind, pairs, front.clone(), &mut allowance) {
+                    let rounds = &mut self.cluster.pending.rounds;
+                    rounds.leave_of(kind, allowance.take_put_off().into_iter().flatten());
+                    *rounds.asked(Some(kind)) = allowance.into_asked();
+                    return false;
+                }
             }
+            let Some(put_off) = allowance.resume() else { break };
+            let put_off = self.cluster.pending.pairs(put_off.into_iter().flatten());
+            let put_off: BTreeSet<_> = put_off.collect();
+            pairs = put_off.into_iter().collect();
         }
-        let put_off = allowance.resume().into_iter().flatten();
-        let put_off = self.cluster.pending.pairs(put_off);
-        let put_off: BTreeSet<_> = put_off.collect();
-        let is_over = self.evict_for(kind, put_off.into_iter().collect(), front, &mut allowance);
-        is_over && !self.cluster.pending.rounds.leaves_some(kind)
+        !self.cluster.pending.rounds.leaves_some(kind)
     }
 
     /// Gives groups of some class queues their turns; tells whether all had one before the steps were spent, or wait until

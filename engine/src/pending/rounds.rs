@@ -21,6 +21,9 @@ use crate::{
 /// A class of waiting groups of a queue.
 pub(crate) type Pair = (QueueId, ClassId);
 
+/// A namespace whose groups wait in a queue.
+pub(crate) type Sharer = (QueueId, Symbol);
+
 /// Rounds of actions.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Rounds {
@@ -28,6 +31,8 @@ pub(crate) struct Rounds {
     evicting: [Round; EvictionKind::ALL.len()],
     /// Of allocate; none where all had their turns in the last cycle.
     allocating: Option<Left>,
+    /// Those who had a turn of allocate since all had one; none where all had one in the last cycle.
+    asked: BTreeSet<Sharer>,
     /// Those whom allocate passed over in the cycles of a round.
     passed: Passed,
     /// The class queues where such may find room since.
@@ -39,6 +44,8 @@ pub(crate) struct Rounds {
 struct Round {
     had: BTreeSet<Pair>,
     left: Left,
+    /// Those who had a turn of the action since all had one.
+    asked: BTreeSet<Sharer>,
     passed: Passed,
     /// Time when something changes by time alone for those who had a turn.
     until: Option<Timestamp>,
@@ -127,6 +134,14 @@ impl Rounds {
         !self.evicting[kind as usize].left.is_empty()
     }
 
+    /// Those who had a turn since all had one, of an action that evicts or else of allocate.
+    pub(crate) fn asked(&mut self, kind: Option<EvictionKind>) -> &mut BTreeSet<Sharer> {
+        match kind {
+            Some(kind) => &mut self.evicting[kind as usize].asked,
+            None => &mut self.asked,
+        }
+    }
+
     /// Those whom an action that evicts passed over in this round.
     pub(crate) fn passed_of(&self, kind: EvictionKind, pending: &Pending) -> Passed {
         standing(&self.evicting[kind as usize].passed, pending)
@@ -162,6 +177,7 @@ impl Rounds {
 
     /// Ends a round of allocate.
     pub(crate) fn close(&mut self) {
+        self.asked.clear();
         self.passed.clear();
         self.anew.clear();
     }
