@@ -414,7 +414,9 @@ impl Cache {
         let Some((key, slot)) = self.known_slot(gvk, object) else { return };
         let mut entry = slot.lock().await;
         let mut is_news = false;
-        for known in entry.parts() {
+        for (known, is_more) in entry.parts() {
+            // How much a node offers, only its version tells.
+            let has_status = has_status_rule(gvk) || (is_more && gvk.is_node());
             let Found::Object(stored) = &known.found else {
                 known.is_stale = true;
                 // Its user may have made it smaller.
@@ -422,7 +424,7 @@ impl Cache {
                 continue;
             };
             let is_same = stored.resource_version() == object.resource_version()
-                || (!has_status_rule(gvk) && digest(stored) == digest(object));
+                || (!has_status && digest(stored) == digest(object));
             is_news |= !is_same;
             known.is_stale |= !is_same;
         }
@@ -539,6 +541,29 @@ mod tests {
             cache.slot(&key).lock().await.learn(Part::Whole, known);
             cache.changed(&key.gvk, &object).await;
             assert_eq!(changes.try_recv().is_ok(), is_news);
+        }
+    }
+
+    /// Labels of nodes are read far more often than what they offer, of which nothing but their version tells.
+    #[tokio::test]
+    async fn another_version_of_a_node_is_news_for_who_read_what_it_offers() {
+        let server = tower::service_fn(|_: Request<Body>| async move {
+            Ok::<_, std::convert::Infallible>(Response::new(Body::empty()))
+        });
+        let (changed, mut changes) = tokio::sync::mpsc::unbounded_channel();
+        let cache = Cache::new(Client::new(server, "default"), CancellationToken::new(), changed);
+        let gvk = Gvk::new("v1", "Node");
+        let node = |version: &str| {
+            Object::new(json!({"metadata": {"name": "x", "resourceVersion": version}}))
+        };
+        for (part, is_news) in [(Part::Metadata, false), (Part::Whole, true)] {
+            let key =
+                ObjectKey { gvk: gvk.clone(), namespace: String::new(), name: "x".to_owned() };
+            let found = Found::Object(Arc::new(node("1")));
+            let known = Known { found, at: Instant::now(), epoch: 1, is_stale: false };
+            cache.slot(&key).lock().await.learn(part, known);
+            cache.changed(&key.gvk, &node("2")).await;
+            assert_eq!(changes.try_recv().is_ok(), is_news, "{part:?}");
         }
     }
 

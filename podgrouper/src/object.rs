@@ -40,6 +40,11 @@ impl Gvk {
         }
     }
 
+    /// Tells whether objects of the kind are nodes.
+    pub(crate) fn is_node(&self) -> bool {
+        self.group.is_empty() && self.kind == "Node"
+    }
+
     /// `Kind.group`, the form that the per-type defaults are looked up by; core kinds are bare.
     pub fn group_kind(&self) -> String {
         if self.group.is_empty() {

@@ -223,6 +223,17 @@ impl Shape for ClaimShape {
     );
 }
 
+/// The part of a node that tells how much it offers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NodeShape;
+
+const NODE_STATUS: Kept = Kept::Fields(&[("allocatable", Kept::Whole)], &Kept::Nothing);
+
+impl Shape for NodeShape {
+    const KEPT: &'static Kept =
+        &Kept::Fields(&[("metadata", ANY_METADATA), ("status", NODE_STATUS)], &Kept::Nothing);
+}
+
 /// The part of a `PodGroup` that is compared, kept and summed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodGroupShape;

@@ -12,7 +12,9 @@ use super::object::MetadataShape;
 use super::{ObjectKey, Part};
 use crate::kinds;
 use crate::object::Gvk;
-use crate::slim::{AnyShape, ClaimShape, OwnerShape, Shape, Slim, SpecShape, WorkloadShape};
+use crate::slim::{
+    AnyShape, ClaimShape, NodeShape, OwnerShape, Shape, Slim, SpecShape, WorkloadShape,
+};
 
 /// Changes of the objects of a kind.
 pub(super) type Events = BoxStream<'static, Result<WatchEvent<Slim<MetadataShape>>, kube::Error>>;
@@ -51,6 +53,7 @@ pub(super) async fn object(
         Part::Whole if kinds::find(kinds::TABLE, &key.gvk).is_some() => {
             shaped::<WorkloadShape>(client, request).await
         }
+        Part::Whole if key.gvk.is_node() => shaped::<NodeShape>(client, request).await,
         Part::Whole => shaped::<OwnerShape>(client, request).await,
     }
 }

@@ -47,8 +47,10 @@ impl Entry {
         self.whole.as_ref().filter(|_| self.is_spec == (part == Part::Spec))
     }
 
-    pub(super) fn parts(&mut self) -> impl Iterator<Item = &mut Known> {
-        [self.metadata.as_mut(), self.whole.as_mut()].into_iter().flatten()
+    /// Gives what is known, and whether it is of more than the metadata.
+    pub(super) fn parts(&mut self) -> impl Iterator<Item = (&mut Known, bool)> {
+        let parts = [(self.metadata.as_mut(), false), (self.whole.as_mut(), true)];
+        parts.into_iter().filter_map(|(known, is_more)| Some((known?, is_more)))
     }
 
     /// Keeps what was read of an object.
