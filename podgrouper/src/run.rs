@@ -12,14 +12,15 @@ use kai_daemon::serve::{self, Listener};
 use kai_daemon::silence;
 use kube::Client;
 use prometheus::{Encoder as _, TextEncoder};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admission;
 use crate::args::{Args, selector};
-use crate::cache::Cache;
+use crate::cache::{Cache, ObjectKey};
 use crate::error::Error;
 use crate::follow::{Change, Listing, Selection, follow, is_same_but_status};
 use crate::global;
@@ -235,7 +236,7 @@ async fn lead(
         listed: Arc::new(watch::channel(0).0),
     };
     let (store, queue) = (sink.store.clone(), sink.queue.clone());
-    let (changed, mut changes) = mpsc::unbounded_channel();
+    let (changed, changes) = mpsc::unbounded_channel();
     let cache = Cache::new(client.clone(), stop.clone(), changed);
     let reconciler = Arc::new(Reconciler::new(
         client.clone(),
@@ -264,16 +265,7 @@ async fn lead(
         tasks.spawn(shard::run(client.clone(), place, metrics.meters.clone()));
         tasks.spawn(scale::run(client.clone(), scheduler, args.cluster_autoscaling));
     }
-    {
-        let (reconciler, store, queue) = (reconciler.clone(), store.clone(), queue.clone());
-        tasks.spawn(async move {
-            while let Some(object) = changes.recv().await {
-                for key in reconciler.dependents.of(&object, &store) {
-                    queue.add(key);
-                }
-            }
-        });
-    }
+    tasks.spawn(pass_on(changes, reconciler.clone(), sink.clone()));
     tokio::select! {
         biased;
         () = stop.cancelled() => return Ok(()),
@@ -281,7 +273,7 @@ async fn lead(
     }
     ready.set();
     if has_status {
-        let devices = Devices::new(cache);
+        let devices = Devices::new(cache, store.clone());
         let dirty = sink.dirty.clone();
         let controller =
             Controller::new(client.clone(), store, devices.clone(), dirty, metrics.queues);
@@ -294,6 +286,24 @@ async fn lead(
     }
     stop.cancelled().await;
     Ok(())
+}
+
+/// Has looked at what hangs on objects that were read and changed since; ends with the cache.
+async fn pass_on(
+    mut changes: UnboundedReceiver<ObjectKey>,
+    reconciler: Arc<Reconciler>,
+    sink: Sink,
+) {
+    while let Some(object) = changes.recv().await {
+        for key in reconciler.dependents.of(&object, &sink.store) {
+            sink.queue.add(key);
+        }
+        if object.gvk.is_node() {
+            for group in sink.store.unplanned_groups(&object.name) {
+                sink.dirty.group(group);
+            }
+        }
+    }
 }
 
 /// Groups one pod after the other; never ends.

@@ -10,6 +10,7 @@ mod pass;
 mod queues;
 mod tally;
 mod totals;
+mod unplanned;
 mod usage;
 
 use std::collections::BTreeSet;
@@ -23,6 +24,9 @@ pub(crate) use devices::{Devices, Reads, is_gpu_class};
 pub(crate) use metrics::{ExtraLabel, QueueMetrics, parse_labels};
 pub(crate) use pass::Controller;
 pub(crate) use totals::Totals;
+pub(crate) use unplanned::Unplanned;
+#[cfg(test)]
+pub(crate) use unplanned::tests::server_of_node;
 pub(crate) use usage::{Usage, effective_request};
 
 /// Objects that have to be looked at again.

@@ -13,14 +13,16 @@ use crate::interner::Interner;
 use crate::object::Object;
 use crate::pod::Pod;
 use crate::sought::Sought;
-use crate::status::Usage;
+use crate::status::{Unplanned, Usage};
 use crate::texts::Common;
 
 mod opened;
 mod room;
+mod unplanned;
 
 use opened::Opened;
 use room::Rooms;
+use unplanned::Table;
 
 /// Namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +76,7 @@ struct Inner {
     rooms: Rooms,
     /// Pods by `PodGroup`: namespace, name of the group, name of the pod.
     members: BTreeSet<[Arc<str>; 3]>,
+    unplanned: Table,
     classes: HashMap<String, Arc<Object>>,
     queues: BTreeMap<String, Arc<Object>>,
     common: Common,
@@ -193,6 +196,7 @@ impl Store {
         let mut inner = self.inner();
         let row = inner.pods.remove(key)?;
         inner.index(&row.pod, false);
+        inner.unplanned.remove(&row.usage);
         inner.rooms.remove_pod(&key.namespace);
         Some(row.pod)
     }
@@ -375,6 +379,21 @@ impl Store {
         self.inner().pods.get(pod).map(|row| row.usage.clone())
     }
 
+    /// Gives the first pods that were put on a node past the scheduler, with what each asks for.
+    pub(crate) fn unplanned_on(&self, node: &str) -> Vec<(Arc<Unplanned>, Arc<Usage>)> {
+        self.inner().unplanned.first_on(node)
+    }
+
+    /// The groups of such pods of a node.
+    pub(crate) fn unplanned_groups(&self, node: &str) -> BTreeSet<Key> {
+        self.inner().unplanned.groups_on(node)
+    }
+
+    /// Takes the groups of such pods that may hold more or less since the last call, as others of their nodes came or went.
+    pub(crate) fn take_moved(&self) -> BTreeSet<Key> {
+        self.inner().unplanned.take_moved()
+    }
+
     pub(crate) fn class_names(&self) -> Vec<String> {
         self.inner().classes.keys().cloned().collect()
     }
@@ -413,6 +432,9 @@ impl Inner {
         self.common.share(&mut pod);
         key.namespace = pod.namespace.clone();
         let pod = Arc::new(pod);
+        let group = usage.unplanned.as_ref().and_then(|_| group_of(&pod));
+        let known = self.pods.get(&key).map(|row| &*row.usage);
+        self.unplanned.replace(known, &usage, group);
         let before = self.pods.insert(key, Row { pod: pod.clone(), usage }).map(|row| row.pod);
         match &before {
             Some(before) => self.index(before, false),
@@ -466,7 +488,7 @@ mod tests {
             "metadata": {"namespace": "n", "name": format!("p-{number}"),
                 "uid": uuid::Uuid::from_u128(number as u128).to_string(),
                 "labels": {"job": "j", "index": (number % 10).to_string()},
-                "annotations": {"pod-group-name": group},
+                "annotations": {"pod-group-name": group, "received-resource-type": "Regular"},
                 "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u"}]},
             "spec": {"nodeName": format!("n-{}", number % 3),
                 "containers": [{"resources": {"requests": {"cpu": "1"}}}]},

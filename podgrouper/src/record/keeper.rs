@@ -23,7 +23,7 @@ use crate::status::{Devices as Finder, Reads};
 /// Pause after a failed write, and before records are looked for again where their kind is not installed.
 const RETRY: Duration = Duration::from_secs(5);
 const ABSENT_RETRY: Duration = Duration::from_mins(1);
-/// Pause before the node of a pod's share is looked for again: nothing tells when it is back.
+/// Pause before a node that tells how much a pod has of it is looked for again: nothing tells when it is back.
 const NODE_RETRY_SECONDS: Second = 60;
 
 /// So many claims of a namespace are asked for in one pass, which waits for each: those of others are written behind it.
@@ -376,15 +376,16 @@ impl Keeper {
     }
 
     /// Finds the devices of pods that were bound since the last look; false where more claims would have to be asked for than
-    /// may be in this pass. What can't be read now is counted once it can, and a share of memory once its node is there.
+    /// may be in this pass. What can't be read now is counted once it can, and what only a node tells once that is there. A pod
+    /// that was put on its node past the scheduler has for good what it held of it at this look.
     async fn find_devices(&self, work: &WorkId, reads: &mut Reads) -> Result<bool, kube::Error> {
         for (group, asks) in self.heard.asks(work) {
             let share = self.finder.share(&asks.usage, reads).await?;
+            let mut amounts = self.finder.held(&asks.usage, reads).await?.into_owned();
             if std::mem::take(&mut reads.lacks_node) {
                 self.heard.again(work, now() + NODE_RETRY_SECONDS);
                 continue;
             }
-            let mut amounts = asks.usage.allocated.clone();
             let claimed = self.finder.claimed(&group.namespace, &asks.usage, reads).await?;
             let Some(claimed) = claimed else { return Ok(false) };
             amounts.add(&claimed);

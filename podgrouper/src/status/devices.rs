@@ -8,9 +8,11 @@ use kai_api::shared_gpu::device_memory_mib;
 use serde_json::Value;
 
 use super::totals::{Totals, times};
+use super::unplanned::Holdings;
 use super::usage::Usage;
 use crate::cache::{Cache, Found, ObjectKey, Part};
 use crate::object::{Gvk, Object};
+use crate::store::Store;
 use crate::walk::is_unserved;
 
 /// Versions of the claims' API, the newest first.
@@ -19,33 +21,41 @@ const CLAIM_VERSIONS: [&str; 3] = ["v1", "v1beta2", "v1beta1"];
 /// The most devices that a claim may be given. Source: the API's `AllocationResultsMaxSize`.
 const DEVICES_MAX: i64 = 32;
 
-/// Claims that may still be asked for.
+/// Objects that may still be asked for, and what was found out of them.
 #[derive(Debug)]
 pub(crate) struct Reads {
-    /// Number of them.
+    /// Number of claims, and of nodes on which pods were put past the scheduler.
     pub(crate) left: usize,
     /// One that was asked for is there: it is remembered, so that the next time is nearer to the end.
     pub(crate) has_found: bool,
-    /// A node that tells how large a pod's share is was not there, or does not say it.
+    /// A node that tells how much a pod has of it was not there, or does not say it.
     pub(crate) lacks_node: bool,
+    /// Holdings of pods that were put on nodes past the scheduler, for as long as a pass takes.
+    pub(super) holdings: Holdings,
 }
 
 impl Reads {
     /// So many.
     pub(crate) fn new(left: usize) -> Self {
-        Self { left, has_found: false, lacks_node: false }
+        Self { left, has_found: false, lacks_node: false, holdings: Holdings::default() }
     }
 }
 
 /// Looks such objects up.
 #[derive(Clone)]
 pub(crate) struct Devices {
-    cache: Cache,
+    pub(super) cache: Cache,
+    pub(super) store: Arc<Store>,
+}
+
+/// The key of a node.
+pub(super) fn node_key(name: &str) -> ObjectKey {
+    ObjectKey { gvk: Gvk::new("v1", "Node"), namespace: String::new(), name: name.to_owned() }
 }
 
 impl Devices {
-    pub(crate) fn new(cache: Cache) -> Self {
-        Self { cache }
+    pub(crate) fn new(cache: Cache, store: Arc<Store>) -> Self {
+        Self { cache, store }
     }
 
     /// Memory of shared devices as part of the node's devices; none where the node is not there or does not say how large they
@@ -69,12 +79,16 @@ impl Devices {
 
     /// The metadata of a node; none where it is not there, or may not be read.
     pub(crate) async fn node(&self, name: &str) -> Result<Option<Arc<Object>>, kube::Error> {
-        let key = ObjectKey {
-            gvk: Gvk::new("v1", "Node"),
-            namespace: String::new(),
-            name: name.to_owned(),
-        };
-        match self.cache.read(&key, Part::Metadata).await {
+        self.node_part(name, Part::Metadata).await
+    }
+
+    /// A part of a node; none where it is not there, or may not be read.
+    pub(super) async fn node_part(
+        &self,
+        name: &str,
+        part: Part,
+    ) -> Result<Option<Arc<Object>>, kube::Error> {
+        match self.cache.read(&node_key(name), part).await {
             Ok(Found::Object(node)) => Ok(Some(node)),
             Ok(Found::Absent | Found::Forbidden(_) | Found::TooLarge(_)) => Ok(None),
             Err(error) if is_unserved(&error) => Ok(None),

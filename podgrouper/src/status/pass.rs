@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::orphans::conditions;
 use super::queues::{Account, Accounts};
 use super::totals::Sums;
+use super::unplanned::Holdings;
 use super::{Devices, Dirty, QueueMetrics, Reads};
 use crate::interner::Interner;
 use crate::meters::{Ended, Meters};
@@ -29,7 +30,7 @@ const WRITES: usize = 10;
 /// Wait after a failed patch, doubled up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
-/// So many claims are asked for in one pass, and for one group: who names thousands waits for the next.
+/// So many claims and nodes are asked for in one pass, and for one group: who names thousands waits for the next.
 const READS_MAX: usize = 512;
 const READS_OF_GROUP_MAX: usize = 128;
 /// So many failures that were told are remembered: a user may bring about ever new ones.
@@ -51,7 +52,7 @@ pub(crate) struct Controller {
     told: HashSet<String>,
     /// Keys that are tried again after a pause.
     paused: BTreeMap<Key, Paused>,
-    /// Groups of the last pass with shares of devices of nodes that are not there: nothing tells when those come back.
+    /// Groups of the last pass of which nodes were not there that tell how much they have: nothing tells when those come back.
     unsure: BTreeSet<Key>,
     /// The namespace with which the next pass begins.
     turn: String,
@@ -101,6 +102,7 @@ impl Controller {
             let mut changed = self.news().await;
             tokio::time::sleep(DEBOUNCE).await;
             changed.extend(std::mem::take(&mut *self.dirty.marks()).groups);
+            changed.extend(self.store.take_moved());
             let since = Instant::now();
             let failed = self.pass(changed.clone()).await;
             let how = |is_group: bool| {
@@ -163,13 +165,14 @@ impl Controller {
     /// Brings statuses up to date; returns the keys of those that were not.
     async fn pass(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
         let (mut patches, mut late) = (Vec::new(), Vec::new());
-        let mut left = READS_MAX;
+        let (mut left, mut holdings) = (READS_MAX, Holdings::default());
         for key in self.in_turns(changed) {
             let group = self.store.group(&key).await;
             let allowed = left.min(READS_OF_GROUP_MAX);
-            let mut reads = Reads::new(allowed);
+            let mut reads = Reads { holdings, ..Reads::new(allowed) };
             let summed = self.sum(&key, group.as_deref(), &mut reads).await;
             left -= allowed - reads.left;
+            holdings = reads.holdings;
             if reads.lacks_node {
                 self.unsure.insert(key.clone());
             }
@@ -305,7 +308,8 @@ impl Controller {
         for pod in self.store.members(key) {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
-            sums.allocated.add(&usage.allocated);
+            let held = self.devices.held(&usage, reads).await?;
+            sums.allocated.add(&held);
             let devices = self.devices.claimed(&pod.namespace, &usage, reads).await?;
             let Some(devices) = devices else { return Ok(None) };
             sums.requested.add(&devices);

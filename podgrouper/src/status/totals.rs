@@ -84,6 +84,22 @@ impl Totals {
         }
     }
 
+    /// Takes away of each resource as much as is wanted and there; gives what was taken.
+    pub(super) fn take(&mut self, wanted: &Self) -> Self {
+        let mut taken = Self::default();
+        for (name, left) in &mut self.0 {
+            let amount = wanted.get(name).unwrap_or_default().min(*left);
+            if let Ok(rest) = left.checked_sub(amount)
+                && !amount.is_negative()
+                && !amount.is_zero()
+            {
+                *left = rest;
+                taken.set(name, amount);
+            }
+        }
+        taken
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

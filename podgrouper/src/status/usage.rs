@@ -1,12 +1,14 @@
 //! Amounts that one pod asks for and has.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use kai_api::names::{annotation, resource, value};
 use kai_api::quantity::Quantity;
 use serde_json::{Map, Value};
 
 use super::totals::{Totals, times};
+use super::unplanned::Unplanned;
 use crate::interner::Weigh;
 
 /// So many claims of a pod are looked up; one of this scheduler with more waits.
@@ -28,7 +30,7 @@ pub(crate) struct MemoryShare {
 pub(crate) struct Usage {
     /// Amounts that an active pod asks for.
     pub(crate) requested: Totals,
-    /// Amounts of it that the pod has, but for `memory_share` and claims.
+    /// Amounts of it that the pod has, but for `memory_share` and claims; at most those, where it is `unplanned`.
     pub(crate) allocated: Totals,
     /// Part of a device that the pod has by memory.
     pub(crate) memory_share: Option<MemoryShare>,
@@ -36,12 +38,15 @@ pub(crate) struct Usage {
     pub(crate) claims: Vec<String>,
     /// True if the pod has what it asks for.
     pub(crate) is_allocated: bool,
+    /// The pod, where it was put on its node past the scheduler.
+    pub(crate) unplanned: Option<Arc<Unplanned>>,
 }
 
 impl Weigh for Usage {
     fn weight(&self) -> usize {
         let claims = self.claims.iter().map(String::len).sum::<usize>();
-        self.requested.bytes() + self.allocated.bytes() + claims
+        let unplanned = self.unplanned.as_ref().map_or(0, |pod| pod.bytes());
+        self.requested.bytes() + self.allocated.bytes() + claims + unplanned
     }
 }
 
@@ -79,6 +84,7 @@ impl Usage {
             memory_share: None,
             claims: claims(pod),
             is_allocated,
+            unplanned: Unplanned::of(pod),
         };
         usage.add_share(pod);
         usage

@@ -13,17 +13,21 @@ use crate::cache::Cache;
 use crate::object::Object;
 use crate::pod::Pod;
 use crate::record::day::DAY_SECONDS;
-use crate::store::Key;
+use crate::status::{Usage, server_of_node};
+use crate::store::{Key, Store};
 
 /// A keeper whose API server has nothing.
 fn keeper(heard: Arc<Heard>) -> Keeper {
     let server = tower::service_fn(|_: Request<Body>| async {
         Response::builder().status(404).body(Body::empty())
     });
-    let client = Client::new(server, "default");
+    keeper_of(Client::new(server, "default"), heard, Arc::default())
+}
+
+fn keeper_of(client: Client, heard: Arc<Heard>, store: Arc<Store>) -> Keeper {
     let (changed, _) = tokio::sync::mpsc::unbounded_channel();
-    let finder = Finder::new(Cache::new(client.clone(), CancellationToken::new(), changed));
-    Keeper::new(client, heard, finder, u32::MAX)
+    let cache = Cache::new(client.clone(), CancellationToken::new(), changed);
+    Keeper::new(client, heard, Finder::new(cache, store), u32::MAX)
 }
 
 /// Two hours before a midnight.
@@ -109,6 +113,33 @@ async fn a_share_on_a_node_that_is_away_is_counted_whole_once_the_node_is_back()
     assert_eq!(heap.members[0].spans[0].uncounted_from(100), Some(10));
 }
 
+/// A kubelet may run it: the hours of its queue would be those of a thousand clusters.
+#[tokio::test]
+async fn a_pod_that_no_plan_placed_is_recorded_with_no_more_than_its_node_has() {
+    for (node, expect) in [("x", Some(2_000_000)), ("y", None)] {
+        let (heard, store) = (Arc::new(Heard::default()), Arc::new(Store::default()));
+        let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
+        let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
+        heard.set_group(&Key::new("n", "g"), &Object::new(group));
+        let requests = json!({"nvidia.com/gpu": "1000000000000"});
+        let pod = json!({
+            "metadata": {"namespace": "n", "name": "p", "uid": "p", "annotations": {"pod-group-name": "g"}},
+            "spec": {"nodeName": node, "containers": [{"resources": {"requests": requests}}]},
+            "status": {"phase": "Running"},
+        });
+        let (stored, _) = store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+        heard.set_pod(&Object::new(pod), &stored);
+        let work = WorkId { namespace: "n".into(), uid: "g".into() };
+        let keeper = keeper_of(server_of_node(|_| ()), Arc::clone(&heard), store);
+        let found = keeper.find_devices(&work, &mut Reads::new(1)).await;
+        assert!(found.expect("the server answers"), "it delays nobody");
+        assert_eq!(heard.asks(&work).is_empty(), expect.is_some(), "a node may come");
+        let heap = heard.heap(&work).expect("it is known");
+        let held = heap.members[0].spans[0].devices.first().map(|row| row.micro_gpus);
+        assert_eq!(held, expect);
+    }
+}
+
 /// The restart charges what the record says is held, as that of a pod that is gone, for the time in which nobody looked.
 #[tokio::test]
 async fn a_share_of_before_a_restart_is_counted_once_while_its_node_is_away() {
@@ -176,7 +207,8 @@ async fn what_was_held_yesterday_and_is_gone_is_counted_until_now() {
 
     let (changed, _keys) = tokio::sync::mpsc::unbounded_channel();
     let cache = Cache::new(server.client(), CancellationToken::new(), changed);
-    let mut keeper = Keeper::new(server.client(), Arc::default(), Finder::new(cache), 31);
+    let finder = Finder::new(cache, Arc::default());
+    let mut keeper = Keeper::new(server.client(), Arc::default(), finder, 31);
     keeper.books.open(today, keeper.oldest()).await.expect("the server answers");
     let orphans = keeper.books.open_workloads();
     keeper.pass(orphans.keys().cloned().collect(), &orphans).await;
