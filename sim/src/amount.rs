@@ -119,9 +119,9 @@ impl<U: Unit> Serialize for Amount<U> {
 impl<'de, U: Unit> Deserialize<'de> for Amount<U> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        parse(&text, U::PER_ONE).map(Self::of).ok_or_else(|| {
+        parse(&text, U::PER_ONE).filter(|units| *units >= 0).map(Self::of).ok_or_else(|| {
             de::Error::custom(format!(
-                "`{text}` is not an amount: write a number such as 2, 0.5, 500m or 64Gi that is a whole number of {}",
+                "`{text}` is not an amount: write a number such as 0, 2, 0.5, 500m or 64Gi that is a whole number of {}",
                 U::NAME
             ))
         })

@@ -17,6 +17,8 @@ use crate::{
 
 /// The attribute that devices are alike in.
 const ROOT: &str = "root";
+/// The most devices of a node or a pool, so that `gpu: 4000000000` is an error and not an outage.
+const DEVICES_MAX: usize = 10_000;
 
 /// Device classes that the scenario names, and those that devices of nodes are of.
 pub(super) fn classes(world: &mut World, scenario: &Scenario) {
@@ -99,6 +101,10 @@ fn devices(
             given.capacity.iter().map(|(name, amount)| (world.names.symbol(name), *amount));
         let capacity: Box<[(Symbol, i64)]> = capacity.collect();
         let shares = Shares { capacity, taken: Box::default() };
+        if devices.len().saturating_add(given.count as usize) > DEVICES_MAX {
+            let what = format!("a node publishes at most {DEVICES_MAX} devices");
+            return Err(ScenarioError::value(format!("{key}.{class}"), what));
+        }
         for _ in 0..given.count {
             let before = devices.iter().filter(|device| device.classes[0] == id).count();
             let device = format!("{name}/{}-{before}", class_of(class));

@@ -13,6 +13,8 @@ use crate::{
 
 /// Distance in age between two groups of a scenario, in seconds.
 const APART: i64 = 60;
+/// The most pods of a world, so that `pods: 4000000000` is an error and not an outage.
+const PODS_MAX: usize = 1_000_000;
 
 pub(super) fn tell(world: &mut World, scenario: &Scenario) -> Result<()> {
     let count = scenario.groups.len();
@@ -100,6 +102,10 @@ impl Maker<'_> {
         set: &Pods<'_>,
         ages: &mut Ages,
     ) -> Result<()> {
+        if world.facts.pods.len().saturating_add(set.count as usize) > PODS_MAX {
+            let what = format!("there are at most {PODS_MAX} pods in a scenario");
+            return Err(ScenarioError::value(format!("{}.pods", set.key), what));
+        }
         let places = places(world, &format!("{}.on", set.key), &set.pod.on, set.count)?;
         let shape = shape(world, &set.key, set.pod, self.group.namespace.as_deref())?;
         let namespace = world.names.symbol(self.group.namespace.as_deref().unwrap_or("default"));
@@ -283,7 +289,8 @@ fn own_pods(set: &Set) -> u32 {
 
 /// All pods of a leaf.
 fn all_pods(set: &Set) -> u32 {
-    own_pods(set) + set.members.iter().map(|(_, member)| member.set.pods.unwrap_or(1)).sum::<u32>()
+    let of_members = set.members.iter().map(|(_, member)| member.set.pods.unwrap_or(1));
+    of_members.fold(own_pods(set), u32::saturating_add)
 }
 
 /// The places of `text`: one alone is for all pods, several are for as many.
