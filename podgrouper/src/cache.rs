@@ -437,8 +437,14 @@ impl Cache {
     async fn gone(&self, gvk: &Gvk, object: &Object) {
         let Some((key, slot)) = self.known_slot(gvk, object) else { return };
         *slot.lock().await = Entry::default();
-        let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.remove(&key, &slot);
+        {
+            let mut slots = self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.remove(&key, &slot);
+        }
+        // Its pods may stay for long, and have nothing of it any more.
+        if gvk.is_node() {
+            self.announce(key);
+        }
     }
 
     fn announce(&self, key: ObjectKey) {
@@ -564,6 +570,24 @@ mod tests {
             cache.slot(&key).lock().await.learn(part, known);
             cache.changed(&key.gvk, &node("2")).await;
             assert_eq!(changes.try_recv().is_ok(), is_news, "{part:?}");
+        }
+    }
+
+    /// Sums say for ever what its pods had of it.
+    #[tokio::test]
+    async fn a_node_that_is_gone_is_news() {
+        let server = tower::service_fn(|_: Request<Body>| async move {
+            Ok::<_, std::convert::Infallible>(Response::new(Body::empty()))
+        });
+        let (changed, mut changes) = tokio::sync::mpsc::unbounded_channel();
+        let cache = Cache::new(Client::new(server, "default"), CancellationToken::new(), changed);
+        let object = Object::new(json!({"metadata": {"name": "x"}}));
+        let kinds = [(Gvk::new("v1", "Node"), true), (Gvk::new("batch/v1", "Job"), false)];
+        for (gvk, is_news) in kinds {
+            let key = ObjectKey { gvk, namespace: String::new(), name: "x".to_owned() };
+            drop(cache.slot(&key));
+            cache.gone(&key.gvk, &object).await;
+            assert_eq!(changes.try_recv().is_ok(), is_news, "{}", key.gvk);
         }
     }
 
