@@ -198,7 +198,7 @@ impl Cache {
         for slot in gone.iter().filter_map(|key| slots.rows.get(key)) {
             // One that is being read just now stays.
             if let Ok(mut entry) = slot.try_lock() {
-                entry.whole = None;
+                entry.let_go();
             }
         }
     }
@@ -413,7 +413,8 @@ impl Cache {
     async fn changed(&self, gvk: &Gvk, object: &Object) {
         let Some((key, slot)) = self.known_slot(gvk, object) else { return };
         let mut entry = slot.lock().await;
-        let mut is_news = false;
+        // Of a node that was read whole once, its metadata does not tell what is news.
+        let mut is_news = gvk.is_node() && entry.is_let_go();
         for (known, is_more) in entry.parts() {
             // How much a node offers, only its version tells.
             let has_status = has_status_rule(gvk) || (is_more && gvk.is_node());
@@ -562,12 +563,19 @@ mod tests {
         let node = |version: &str| {
             Object::new(json!({"metadata": {"name": "x", "resourceVersion": version}}))
         };
-        for (part, is_news) in [(Part::Metadata, false), (Part::Whole, true)] {
+        for (part, goes, is_news) in
+            [(Part::Metadata, true, false), (Part::Whole, false, true), (Part::Whole, true, true)]
+        {
             let key =
                 ObjectKey { gvk: gvk.clone(), namespace: String::new(), name: "x".to_owned() };
             let found = Found::Object(Arc::new(node("1")));
             let known = Known { found, at: Instant::now(), epoch: 1, is_stale: false };
-            cache.slot(&key).lock().await.learn(part, known);
+            let slot = cache.slot(&key);
+            slot.lock().await.learn(part, known);
+            if goes {
+                // Others were read meanwhile, and there is no room for it.
+                slot.lock().await.let_go();
+            }
             cache.changed(&key.gvk, &node("2")).await;
             assert_eq!(changes.try_recv().is_ok(), is_news, "{part:?}");
         }

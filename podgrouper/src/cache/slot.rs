@@ -33,6 +33,8 @@ pub(super) struct Entry {
     pub(super) whole: Option<Known>,
     /// True if `whole` is without what [`Part::Spec`] leaves out.
     is_spec: bool,
+    /// True if there was a `whole` that went for others since it was read last.
+    is_let_go: bool,
 }
 
 impl Entry {
@@ -53,6 +55,16 @@ impl Entry {
         parts.into_iter().filter_map(|(known, is_more)| Some((known?, is_more)))
     }
 
+    /// Lets go of all but the metadata.
+    pub(super) fn let_go(&mut self) {
+        self.is_let_go |= self.whole.take().is_some();
+    }
+
+    /// Tells whether more was read than is known: nothing tells whether that is as it was.
+    pub(super) fn is_let_go(&self) -> bool {
+        self.is_let_go
+    }
+
     /// Keeps what was read of an object.
     pub(super) fn learn(&mut self, part: Part, known: Known) {
         if matches!(known.found, Found::Absent) {
@@ -66,6 +78,7 @@ impl Entry {
             }
             self.whole = Some(known);
             self.is_spec = part == Part::Spec;
+            self.is_let_go = false;
         }
     }
 }
