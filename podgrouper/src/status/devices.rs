@@ -30,6 +30,8 @@ pub(crate) struct Reads {
     pub(crate) has_found: bool,
     /// A node that tells how much a pod has of it was not there, or does not say it.
     pub(crate) lacks_node: bool,
+    /// Claims of pods that wait were left out, as no more might be asked for.
+    pub(crate) lacks_claims: bool,
     /// Holdings of pods that were put on nodes past the scheduler, for as long as a pass takes.
     pub(super) holdings: Holdings,
 }
@@ -37,7 +39,13 @@ pub(crate) struct Reads {
 impl Reads {
     /// So many.
     pub(crate) fn new(left: usize) -> Self {
-        Self { left, has_found: false, lacks_node: false, holdings: Holdings::default() }
+        Self {
+            left,
+            has_found: false,
+            lacks_node: false,
+            lacks_claims: false,
+            holdings: Holdings::default(),
+        }
     }
 }
 

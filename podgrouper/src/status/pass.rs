@@ -52,7 +52,8 @@ pub(crate) struct Controller {
     told: HashSet<String>,
     /// Keys that are tried again after a pause.
     paused: BTreeMap<Key, Paused>,
-    /// Groups of the last pass of which nodes were not there that tell how much they have: nothing tells when those come back.
+    /// Groups of the last pass of which nodes were not there that tell how much they have, as nothing tells when those come back,
+    /// or of which claims were left out.
     unsure: BTreeSet<Key>,
     /// The namespace with which the next pass begins.
     turn: String,
@@ -173,16 +174,17 @@ impl Controller {
             let summed = self.sum(&key, group.as_deref(), &mut reads).await;
             left -= allowed - reads.left;
             holdings = reads.holdings;
-            if reads.lacks_node {
+            if reads.lacks_node || reads.lacks_claims {
                 self.unsure.insert(key.clone());
+            }
+            let is_left = reads.lacks_claims || !matches!(summed, Ok(Some(_)));
+            if is_left && reads.has_found {
+                // It goes on where it is now.
+                self.paused.remove(&key);
             }
             let (mut sums, bound) = match summed {
                 Ok(Some(summed)) => summed,
                 left => {
-                    if reads.has_found {
-                        // It goes on where it is now.
-                        self.paused.remove(&key);
-                    }
                     if let Err(error) = left {
                         self.tell(&key, &error);
                     }
@@ -297,7 +299,8 @@ impl Controller {
     /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
     /// and others may take back what they could take back then, whatever its object says by now.
     ///
-    /// None where more claims would have to be asked for than may be.
+    /// None where more claims would have to be asked for than may be. Those of pods that wait are asked for last, and left out
+    /// then, which `reads` notes: they may be of any number, and there or not, and whoever names them has no place by that.
     async fn sum(
         &self,
         key: &Key,
@@ -305,26 +308,37 @@ impl Controller {
         reads: &mut Reads,
     ) -> Result<Option<(Sums, Option<Arc<str>>)>, kube::Error> {
         let (mut sums, mut queue, mut was_preemptible) = (Sums::default(), None, false);
+        let mut waiting = Vec::new();
         for pod in self.store.members(key) {
             let Some(usage) = self.store.usage(&pod) else { continue };
             sums.requested.add(&usage.requested);
+            if !usage.is_allocated {
+                waiting.push(usage);
+                continue;
+            }
             let held = self.devices.held(&usage, reads).await?;
             sums.allocated.add(&held);
             let devices = self.devices.claimed(&pod.namespace, &usage, reads).await?;
             let Some(devices) = devices else { return Ok(None) };
             sums.requested.add(&devices);
-            if usage.is_allocated {
-                sums.allocated.add(&devices);
-                let bound = self.store.pod(&pod);
-                let annotations = bound.as_ref().map(|bound| &bound.annotations);
-                let read = |key| annotations?.shared(key).cloned();
-                queue = queue.or_else(|| read(annotation::BOUND_QUEUE));
-                was_preemptible |=
-                    read(annotation::BOUND_PREEMPTIBILITY).as_deref() == Some(value::PREEMPTIBLE);
-            }
+            sums.allocated.add(&devices);
+            let bound = self.store.pod(&pod);
+            let annotations = bound.as_ref().map(|bound| &bound.annotations);
+            let read = |key| annotations?.shared(key).cloned();
+            queue = queue.or_else(|| read(annotation::BOUND_QUEUE));
+            was_preemptible |=
+                read(annotation::BOUND_PREEMPTIBILITY).as_deref() == Some(value::PREEMPTIBLE);
             if let Some(amount) = self.devices.share(&usage, reads).await? {
                 sums.allocated.add_one(resource::NVIDIA_GPU, amount);
             }
+        }
+        for usage in waiting {
+            let devices = self.devices.claimed(&key.namespace, &usage, reads).await?;
+            let Some(devices) = devices else {
+                reads.lacks_claims = true;
+                break;
+            };
+            sums.requested.add(&devices);
         }
         let is_preemptible = group.map_or(queue.is_none(), |group| self.is_preemptible(group));
         if !is_preemptible && !was_preemptible {
