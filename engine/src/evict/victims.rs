@@ -14,7 +14,7 @@ use crate::{
     base::{
         few::{Few, IntoFew},
         ids::{GroupId, PodId, QueueId},
-        resources::Charge,
+        resources::{Charge, PerLane, QueueLane},
         time::{Millis, Timestamp},
     },
     config::{Config, ReclaimResolution},
@@ -347,9 +347,18 @@ impl LeafVictims {
     }
 }
 
-/// Sums what pods ask for, by which the order of victims goes (docs/behaviour.md 1.11); GPU memory is no GPUs.
+/// Sums what pods ask for, by which the order of victims goes (docs/behaviour.md 1.11); GPU memory is no GPUs. What a pod asks for
+/// that no plan placed, and does not hold, is nothing that its queue could lose.
 fn asked<'p>(state: &State, pods: impl Iterator<Item = &'p PodId>) -> Charge {
-    pods.fold(Charge::default(), |sum, pod| sum + state.shapes()[state.pods()[*pod].shape].charge)
+    pods.fold(Charge::default(), |sum, pod| {
+        let facts = &state.pods()[*pod];
+        let mut ask = state.shapes()[facts.shape].charge;
+        if facts.is_unplanned {
+            let held = state.held(*pod);
+            ask = PerLane(QueueLane::ALL.map(|lane| ask[lane].min(held[lane])));
+        }
+        sum + ask
+    })
 }
 
 /// All batches of a group in order, each with the group's fill after it.
@@ -471,4 +480,36 @@ fn below_common_ancestor(state: &State, victim: QueueId, reclaimer: QueueId) -> 
         below = at;
     }
     below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        base::{
+            ids::NodeId,
+            resources::{GPU_MILLI, Lane},
+        },
+        told::{
+            delta::Delta,
+            node::Node,
+            pod::{GpuRequest, Place, Pod, PodState, Shape},
+        },
+    };
+
+    /// Else its user would have its queue look as if it had lost all, so that the pods of others go first.
+    #[test]
+    fn what_a_victim_does_not_hold_is_no_loss_of_its_queue() {
+        for (unplanned, gpus) in [(false, 100), (true, 4)] {
+            let (node, pod) = (NodeId::new(0), PodId::new(0));
+            let mut state = State::default();
+            let allocatable = [(Lane::GPU, 4 * GPU_MILLI)].into_iter().collect();
+            state.apply(Delta::Node(node, Box::new(Node { allocatable, ..Node::default() })));
+            let shape = Shape { gpu: GpuRequest::Whole(100), ..Shape::default() };
+            let running = PodState::Running(Place::on(node));
+            let told = Pod { shape, state: running, unplanned, ..Pod::default() };
+            state.apply(Delta::Pod(pod, Box::new(told)));
+            assert_eq!(asked(&state, [pod].iter())[QueueLane::Gpu], gpus * GPU_MILLI);
+        }
+    }
 }
