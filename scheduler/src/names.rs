@@ -1,6 +1,6 @@
 //! Names of objects and the numbers that the engine knows them by; the only place with both.
 //!
-//! A row outlives its object while others still refer to it: a pod may name a node or a group that is not there yet, or any more.
+//! A row outlives its object while others still refer to it: a pod may name a node or a group that is yet to come, or gone.
 
 use std::{collections::HashMap, sync::Arc};
 
