@@ -102,7 +102,7 @@ fn devices(
         let capacity: Box<[(Symbol, i64)]> = capacity.collect();
         let shares = Shares { capacity, taken: Box::default() };
         if devices.len().saturating_add(given.count as usize) > DEVICES_MAX {
-            let what = format!("a node publishes at most {DEVICES_MAX} devices");
+            let what = format!("there are at most {DEVICES_MAX} devices of a node or a pool");
             return Err(ScenarioError::value(format!("{key}.{class}"), what));
         }
         for _ in 0..given.count {
