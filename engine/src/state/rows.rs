@@ -138,7 +138,7 @@ impl Nodes {
 pub(crate) struct Pods {
     pub(crate) facts: Column<PodId, Option<PodFacts>>,
     pub(crate) status: Column<PodId, PodStatus>,
-    /// What those hold that no plan placed. Derived.
+    /// Amounts that those hold which no plan placed. Derived.
     pub(crate) unplanned: BTreeMap<Turn, Holding>,
 }
 

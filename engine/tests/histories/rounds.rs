@@ -269,7 +269,7 @@ fn dear_turns_keep_no_other_waiting() {
     check_placed_beside_many(&crowd, "queue: q, namespace: team", 1);
 }
 
-/// Where each cycle has one turn, whoever waits in a queue has one within as many cycles as namespaces wait in queues.
+/// With one turn in each cycle, whoever waits in a queue has one within as many cycles as namespaces wait in queues.
 #[test]
 fn namespaces_in_queues_take_turns_over_cycles() {
     let crowd = Crowd { nodes: 100, steps: 100, queues: 4 };

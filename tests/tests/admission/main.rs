@@ -317,7 +317,7 @@ async fn what_the_scheduler_wrote_is_not_for_users() -> Result<()> {
     Ok(())
 }
 
-/// What looks at its node says it, and nobody else.
+/// Says that the exporter, which looks at the node, says it, and nobody else.
 #[tokio::test(flavor = "multi_thread")]
 async fn which_zones_a_pod_of_another_scheduler_has_is_not_for_users() -> Result<()> {
     let Some(plane) = start("admission").await? else { return Ok(()) };
