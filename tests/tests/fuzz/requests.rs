@@ -174,7 +174,9 @@ async fn check(
 ) -> Result<Result<(), String>> {
     let before = all(client).await?;
     let (status, answer) = send_as(client, method.clone(), at, body.to_owned()).await?;
-    if status == StatusCode::INTERNAL_SERVER_ERROR {
+    // kube-apiserver calls this one a fault of its own too (`tests/conformance/names.yaml`).
+    let is_told = answer["message"] == "resourceVersion should not be set on objects to be created";
+    if status == StatusCode::INTERNAL_SERVER_ERROR && !is_told {
         return Ok(Err(format!("{method} {at:?} answers {status}: {answer}")));
     }
     let is_rehearsed = at.path.ends_with("?dryRun=All");
