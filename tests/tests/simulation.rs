@@ -70,14 +70,18 @@ fn kept_faults_make_the_same_history() {
 #[test]
 fn crowds_and_meddlers_make_one_history() {
     let length = Duration::from_mins(10);
-    let of = |only: Option<Vec<Happened>>| {
-        let settings = settings(5, true);
+    let of = |seed: u64, only: Option<Vec<Happened>>| {
+        let settings = settings(seed, true);
         Settings { length, is_crowded: true, has_meddlers: true, only, ..settings }
     };
-    let first = simulate(of(None));
-    let has = |kind: &str| first.faults.iter().any(|one| one.fault == kind);
-    assert!(["broken", "deleted", "edited"].into_iter().all(has), "{:?}", first.faults);
-    assert_eq!(first, simulate(of(Some(first.faults.clone()))));
+    // Which of them a seed draws changes with every request that a daemon makes more or less.
+    let mut firsts = (5..15).map(|seed| (seed, simulate(of(seed, None))));
+    let is_whole = |(_, first): &(u64, Report)| {
+        let has = |kind: &str| first.faults.iter().any(|one| one.fault == kind);
+        ["broken", "deleted", "edited"].into_iter().all(has)
+    };
+    let (seed, first) = firsts.find(is_whole).expect("one of ten seeds has all three");
+    assert_eq!(first, simulate(of(seed, Some(first.faults.clone()))));
 }
 
 /// Volumes and claims of pods are made in one order each time.
