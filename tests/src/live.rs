@@ -322,9 +322,7 @@ impl Stage<'_> {
             if micro > u64::from(most) * 1_000_000 {
                 misses.push(format!("tenant: {pods:?} hold {micro} millionths of GPUs, of {most}"));
             }
-            let queue = object::find(&self.client, "Queue", TENANT).await?;
-            let told =
-                queue.map(|queue| queue.data["status"]["allocated"]["nvidia.com/gpu"].clone());
+            let told = judge::told_gpus(&self.client, TENANT).await?;
             if told_micro(told.as_ref()) != micro {
                 misses.push(format!(
                     "tenant: {pods:?} hold {micro} millionths of GPUs, their queue says {told:?}"

@@ -74,6 +74,22 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "attack-volumes-that-nobody-makes",
         "its deaths are those of one pod six hundred times, and each run of it takes half a minute",
     ),
+    (
+        "attack-victims-put-on-nodes",
+        "its deaths are those of one pod a hundred times, and each run of it takes seconds",
+    ),
+    (
+        "attack-hopeless-groups-of-three-queues",
+        "its deaths are those of one pod a hundred times, and each run of it takes seconds",
+    ),
+    (
+        "attack-amounts-of-pods-put-on-nodes",
+        "its tenant puts a pod where there is no room for it, which is what deaths are judged by",
+    ),
+    (
+        "attack-crowds-put-on-one-node",
+        "its tenant puts pods where there is no room for them, which is what deaths are judged by",
+    ),
 ];
 
 /// Stories of whose deaths only one in so many is told where all are, and why.

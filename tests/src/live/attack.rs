@@ -34,6 +34,8 @@ pub struct Move {
     pub fan: usize,
     /// So many resources of amount zero in the first container of the pod that is created.
     pub zeros: usize,
+    /// So many tolerations, terms about nodes and terms about pods in the pod that is created, which keep it from no node.
+    pub wishes: usize,
     /// Part of what the API server answers where it refuses the move; empty: it does not.
     pub refused: String,
     /// The API server may refuse it as well as take it, for whatever reason: moves that were drawn do not know each other.
@@ -112,10 +114,34 @@ impl Move {
             let container = &mut object["spec"]["containers"][0];
             container["resources"]["limits"][format!("example.com/r{at}")] = json!("0");
         }
+        if self.wishes > 0 {
+            self.wish(&mut object["spec"]);
+        }
     }
 }
 
 impl Move {
+    fn wish(&self, spec: &mut Value) {
+        let each = |one: fn(usize) -> Value| (0..self.wishes).map(one).collect::<Value>();
+        spec["tolerations"] = each(|at| json!({"key": format!("t{at}"), "operator": "Exists"}));
+        let nodes = each(|at| {
+            let unlike = ["a", "b", "c", "d"].map(
+                |key| json!({"key": format!("{key}{at}"), "operator": "NotIn", "values": ["x"]}),
+            );
+            json!({ "matchExpressions": unlike })
+        });
+        let pods = each(|at| {
+            let selector = json!({"matchLabels": {"app": format!("nobody-{at}")}});
+            json!({"topologyKey": "kubernetes.io/hostname", "labelSelector": selector})
+        });
+        spec["affinity"] = json!({
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": nodes},
+            },
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": pods},
+        });
+    }
+
     fn link(&self, at: usize) -> Value {
         let mut link = json!({"name": format!("s{at}")});
         if at > 0 {

@@ -8,7 +8,7 @@ use kube::{Client, ResourceExt, api::DynamicObject};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{TENANT, devices, object};
+use super::{TENANT, devices, object, told_micro};
 
 /// All of it has to be true at one moment.
 #[derive(Clone, Deserialize, Default, Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Expect {
     /// Most GPUs that pods of the tenant hold by what they asked for when they were bound; the status of the queue of the
     /// tenant's name says exactly what they hold.
     pub(super) tenant_holds_at_most: Option<u32>,
+    /// GPUs that queues hold, as their statuses say.
+    queue_gpus: BTreeMap<String, u32>,
     /// Number of events on objects of the tenant, each counted as often as it was said.
     event_count: Option<i64>,
     /// On how many nodes they are.
@@ -140,11 +142,30 @@ pub(super) async fn misses(expect: &Expect, client: &Client) -> Result<Vec<Strin
             misses.push(format!("tenant: {said} events, not {wanted}"));
         }
     }
+    misses.extend(allocated(expect, client).await?);
     misses.extend(said(expect, client).await?);
     misses.extend(marks(expect, client).await?);
     misses.extend(claimed(expect, client).await?);
     misses.extend(devices::misses(expect, client).await?);
     misses.extend(recorded(expect, client).await?);
+    Ok(misses)
+}
+
+/// The GPUs that are allocated by the status of a queue; none where it names none.
+pub(super) async fn told_gpus(client: &Client, queue: &str) -> Result<Option<Value>> {
+    let queue = object::find(client, "Queue", queue).await?;
+    Ok(queue.map(|queue| queue.data["status"]["allocated"]["nvidia.com/gpu"].clone()))
+}
+
+/// Compares with the statuses of queues.
+async fn allocated(expect: &Expect, client: &Client) -> Result<Vec<String>> {
+    let mut misses = Vec::new();
+    for (queue, wanted) in &expect.queue_gpus {
+        let told = told_gpus(client, queue).await?;
+        if told_micro(told.as_ref()) != u64::from(*wanted) * 1_000_000 {
+            misses.push(format!("queue {queue}: says {told:?} GPUs, not {wanted}"));
+        }
+    }
     Ok(misses)
 }
 
