@@ -24,8 +24,9 @@ impl Chosen {
     /// Says which kinds were not looked at, and which objects not whole; returns how a command ends that was to change all that
     /// is meant.
     pub(super) fn tell_unread(&self, context: &mut Context) -> Exit {
-        let sentences = self.unread.sentences("looked at");
-        sentences.iter().for_each(|sentence| context.out.warn(sentence));
+        for sentence in self.unread.sentences("looked at") {
+            context.out.warn(&sentence);
+        }
         context.warn_of_cut();
         self.unread.exit()
     }

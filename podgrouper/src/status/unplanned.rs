@@ -126,18 +126,16 @@ pub(crate) mod tests {
             seen(request.uri().path());
             let nodes = json!({"name": "nodes", "singularName": "", "namespaced": false, "kind": "Node", "verbs": ["get"]});
             let answer = match request.uri().path() {
-                "/api/v1" => {
-                    json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": [nodes]})
-                }
-                "/api/v1/nodes/x" => json!({"apiVersion": "v1", "kind": "Node",
+                "/api/v1" => Some(
+                    json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": [nodes]}),
+                ),
+                "/api/v1/nodes/x" => Some(json!({"apiVersion": "v1", "kind": "Node",
                     "metadata": {"name": "x", "resourceVersion": "1"},
-                    "status": {"allocatable": {"cpu": "4", "nvidia.com/gpu": "2"}}}),
-                _ => Value::Null,
+                    "status": {"allocatable": {"cpu": "4", "nvidia.com/gpu": "2"}}})),
+                _ => None,
             };
-            let (code, text) = match answer {
-                Value::Null => (404_u16, String::new()),
-                answer => (200, answer.to_string()),
-            };
+            let found = |answer: Value| (200_u16, answer.to_string());
+            let (code, text) = answer.map_or_else(|| (404, String::new()), found);
             let body = Body::from(text.into_bytes());
             std::future::ready(Response::builder().status(code).body(body))
         });
