@@ -140,6 +140,8 @@ fn pod(number: u32) -> Value {
     });
     if number % PODS_OF_NODE < GPUS {
         pod["spec"]["nodeName"] = json!(format!("node-{:05}", number / PODS_OF_NODE));
+        // As the bind of KAI and of this scheduler writes it.
+        pod["metadata"]["annotations"]["received-resource-type"] = json!("Regular");
         pod["status"]["phase"] = json!("Running");
         pod["status"]["startTime"] = json!("2025-12-31T12:00:05Z");
         pod["status"]["conditions"] = ["PodScheduled", "Initialized", "ContainersReady", "Ready"]
