@@ -199,7 +199,7 @@ fn replicas(object: &Value, pointer: &str) -> u64 {
 }
 
 /// Looks for pod templates of any kind by their shape: an object with `spec.containers`, or with `containers` that
-/// have images.
+/// have images. There are none in metadata, nor in what a status says.
 fn search(value: &Value, pointer: &str, sites: &mut Vec<Site>) {
     let (keys, is_template): (Vec<String>, bool) = match value {
         Value::Object(map) => (map.keys().cloned().collect(), is_pod_spec(map.get("spec"))),
@@ -220,6 +220,9 @@ fn search(value: &Value, pointer: &str, sites: &mut Vec<Site>) {
         return;
     }
     for key in keys {
+        if key == "metadata" || (key == "status" && pointer.is_empty()) {
+            continue;
+        }
         let child = value.get(&key).or_else(|| value.get(key.parse::<usize>().ok()?));
         if let Some(child) = child {
             search(child, &format!("{pointer}/{}", escape(&key)), sites);
@@ -402,6 +405,16 @@ mod tests {
 kind: ScheduledSparkApplication
 spec: {schedule: '@daily', template: {driver: {cores: 1}, executor: {instances: 3, gpu: {name: nvidia.com/gpu, quantity: 2}}}}";
         check(yaml, [4, 6000]);
+    }
+
+    #[test]
+    fn what_is_said_of_an_object_makes_no_pods() {
+        let pod = "{spec: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+        let of = |fields: &str| format!("apiVersion: example.org/v1\nkind: Own\n{fields}");
+        check(&of(&format!("spec: {{status: {{made: {pod}}}}}")), [1, 1000]);
+        check(&of(&format!("status: {{made: {pod}}}")), [0, 0]);
+        check(&of(&format!("metadata: {{labels: {{of: {pod}}}}}")), [0, 0]);
+        check(&of(&format!("spec: {{made: {{metadata: {{of: {pod}}}}}}}")), [0, 0]);
     }
 
     #[test]
