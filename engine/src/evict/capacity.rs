@@ -313,7 +313,7 @@ impl Capacity {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::told::{
         delta::Delta,
@@ -370,17 +370,23 @@ mod tests {
         }
     }
 
-    /// One that no plan placed may ask for more than its node has.
-    #[test]
-    fn a_victim_gives_what_it_holds() {
+    /// A pod that asks for a hundred GPUs and runs on a node of four, put there by a plan or not.
+    pub(in crate::evict) fn asks_for_too_much(unplanned: bool) -> (State, PodId) {
         let (node, pod) = (NodeId::new(0), PodId::new(0));
         let mut state = State::default();
         let allocatable = [(Lane::GPU, 4 * GPU_MILLI)].into_iter().collect();
         state.apply(Delta::Node(node, Box::new(Node { allocatable, ..Node::default() })));
         let shape = Shape { gpu: GpuRequest::Whole(100), ..Shape::default() };
         let running = PodState::Running(Place::on(node));
-        let told = Pod { shape, state: running, unplanned: true, ..Pod::default() };
+        let told = Pod { shape, state: running, unplanned, ..Pod::default() };
         state.apply(Delta::Pod(pod, Box::new(told)));
+        (state, pod)
+    }
+
+    /// One that no plan placed may ask for more than its node has.
+    #[test]
+    fn a_victim_gives_what_it_holds() {
+        let (state, pod) = asks_for_too_much(true);
         let mut freed = Freed::default();
         release(&state, pod, &mut freed, 1);
         assert_eq!(freed.amount(Lane::GPU), 4 * GPU_MILLI);

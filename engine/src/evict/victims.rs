@@ -485,30 +485,13 @@ fn below_common_ancestor(state: &State, victim: QueueId, reclaimer: QueueId) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        base::{
-            ids::NodeId,
-            resources::{GPU_MILLI, Lane},
-        },
-        told::{
-            delta::Delta,
-            node::Node,
-            pod::{GpuRequest, Place, Pod, PodState, Shape},
-        },
-    };
+    use crate::{base::resources::GPU_MILLI, evict::capacity::tests::asks_for_too_much};
 
     /// Else its user would have its queue look as if it had lost all, so that the pods of others go first.
     #[test]
     fn what_a_victim_does_not_hold_is_no_loss_of_its_queue() {
         for (unplanned, gpus) in [(false, 100), (true, 4)] {
-            let (node, pod) = (NodeId::new(0), PodId::new(0));
-            let mut state = State::default();
-            let allocatable = [(Lane::GPU, 4 * GPU_MILLI)].into_iter().collect();
-            state.apply(Delta::Node(node, Box::new(Node { allocatable, ..Node::default() })));
-            let shape = Shape { gpu: GpuRequest::Whole(100), ..Shape::default() };
-            let running = PodState::Running(Place::on(node));
-            let told = Pod { shape, state: running, unplanned, ..Pod::default() };
-            state.apply(Delta::Pod(pod, Box::new(told)));
+            let (state, pod) = asks_for_too_much(unplanned);
             assert_eq!(asked(&state, [pod].iter())[QueueLane::Gpu], gpus * GPU_MILLI);
         }
     }

@@ -69,13 +69,7 @@ mod tests {
     use serde_json::json;
 
     use super::{BYTES_MAX, Held, bytes_of};
-    use crate::cache::ObjectKey;
-    use crate::object::Gvk;
-
-    fn key(name: &str) -> ObjectKey {
-        let gvk = Gvk::new("batch/v1", "Job");
-        ObjectKey { gvk, namespace: "n".to_owned(), name: name.to_owned() }
-    }
+    use crate::cache::slot::tests::key;
 
     /// Forty claims of which each is two hundred kilobytes of text took 250 MB.
     #[test]

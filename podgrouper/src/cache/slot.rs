@@ -115,11 +115,12 @@ impl Slots {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::object::Gvk;
 
-    fn key(name: &str) -> ObjectKey {
+    /// The key of a Job.
+    pub(in crate::cache) fn key(name: &str) -> ObjectKey {
         let gvk = Gvk::new("batch/v1", "Job");
         ObjectKey { gvk, namespace: "n".to_owned(), name: name.to_owned() }
     }
