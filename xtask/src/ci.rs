@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let left_out = root().join("target/left-out.txt");
     fs::write(&left_out, "").with_context(|| format!("failed to write {}", left_out.display()))?;
-    let mut tests = command(&cargo(), &["test", "--workspace", "--locked"]);
+    // Whoever waits for an hour is told of every suite that fails, and not of the first alone.
+    let mut tests = command(&cargo(), &["test", "--workspace", "--locked", "--no-fail-fast"]);
     execute(tests.env(LEFT_OUT, &left_out))?;
     let mut documentation = command(
         &cargo(),
