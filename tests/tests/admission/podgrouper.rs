@@ -48,7 +48,8 @@ impl Podgrouper {
         let _ = self.task.await;
     }
 
-    /// Counts the questions that were asked.
+    /// Reads how many questions were asked. The first reading says it of now; a later one may be answered with the text of
+    /// the one before, for nine times as long as that took to make.
     pub(super) async fn asked(&self) -> Result<u64> {
         let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", self.metrics)).await?;
         stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await?;

@@ -56,7 +56,11 @@ async fn a_replica_that_does_not_lead_answers_and_goes_on_when_the_leader_dies()
     let refused = create(&admin, &pod("bad", &named), true).await?;
     check("judged", &refused, Some("\"nosuch\""));
     assert_eq!(holder(&leases).await?, leading, "nobody has taken the Lease so far");
-    assert!(follower.asked().await? > before, "the second answered");
+    eventually("the second answered", async || {
+        let asked = follower.asked().await?;
+        Ok(if asked > before { Ok(()) } else { Err(format!("{asked} questions")) })
+    })
+    .await?;
 
     eventually("the second leads", async || {
         let holder = holder(&leases).await?;
