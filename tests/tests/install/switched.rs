@@ -48,6 +48,12 @@ async fn no_pod_is_touched_on_the_way_and_back() -> Result<()> {
         Ok(queue["status"]["allocated"]["nvidia.com/gpu"] == "8500m")
     })
     .await?;
+    // The scheduler says of a pod that it is bound when it may run already.
+    life.wait_until("what the scheduler says of the new pods", async |life| {
+        let all = running(life).await?;
+        Ok(all.iter().filter(|pod| is_said_to_be_bound(pod)).count() == 2)
+    })
+    .await?;
     let with_late = self::groups(&life).await?;
     ensure!(with_late.len() == groups.len() + 1, "{groups:?} before, now {with_late:?}");
     ensure!(groups.iter().all(|group| with_late.contains(group)), "{with_late:?}");
@@ -118,6 +124,11 @@ async fn running(life: &Life) -> Result<Vec<Value>> {
         all.extend(pods.into_iter().filter(|pod| !pod["spec"]["nodeName"].is_null()).map(plain));
     }
     Ok(all)
+}
+
+fn is_said_to_be_bound(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    conditions.iter().any(|condition| condition["type"] == "PodBound")
 }
 
 fn plain(mut pod: Value) -> Value {
