@@ -38,7 +38,7 @@ pub(crate) use failure::{Failure, Grant, Refusal, chain};
 pub(crate) use mirror::{Mirror, Slim};
 pub(crate) use pager::Part;
 pub(crate) use pages::Detail;
-use pages::{ENTRIES_MAX, PAGE, Wanted};
+use pages::{ENTRIES_MAX, PAGE, Wanted, named};
 pub(crate) use resource::Resource;
 
 /// Names itself as the owner of the fields it writes.
@@ -278,6 +278,12 @@ impl Cluster {
         note(&self.cut, &resource.label(), names);
     }
 
+    /// Tells whether an object of a kind was not read whole since [`Self::take_cut`] was last asked.
+    pub(crate) fn is_cut(&self, resource: &Resource, object: &Value) -> bool {
+        let title = title(&resource.label(), &named(object));
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner).contains(&title)
+    }
+
     /// Says which objects were not read whole since this was last asked; none where each was.
     pub(crate) fn take_cut(&self) -> Option<String> {
         let cut = std::mem::take(&mut *self.cut.lock().unwrap_or_else(PoisonError::into_inner));
@@ -408,8 +414,13 @@ async fn joined<T>(task: JoinHandle<Result<T, Failure>>) -> Result<T, Failure> {
 
 /// Notes objects of a kind that were not read whole.
 fn note(cut: &Mutex<BTreeSet<String>>, label: &str, names: &[String]) {
-    let titles = names.iter().map(|name| format!("{label} {}", clean(name)));
+    let titles = names.iter().map(|name| title(label, name));
     cut.lock().unwrap_or_else(PoisonError::into_inner).extend(titles);
+}
+
+/// The text by which an object of a kind is noted that was not read whole.
+fn title(label: &str, name: &str) -> String {
+    format!("{label} {}", clean(name))
 }
 
 /// The text of a `299` warning header: `299 - "text"`.

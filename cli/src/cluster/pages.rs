@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 use smallvec::SmallVec;
 
 use super::{Call, Select, escape, get};
-pub(super) use entries::ENTRIES_MAX;
 use entries::{Counts, Entries, Names, cut};
+pub(super) use entries::{ENTRIES_MAX, named};
 
 /// The form of a list of which only the metadata is sent.
 const METADATA_LIST: header::HeaderValue = header::HeaderValue::from_static(

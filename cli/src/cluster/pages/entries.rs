@@ -77,7 +77,12 @@ pub(super) fn cut(object: &mut Value, counts: &Counts) -> Option<String> {
     {
         fields.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "metadata"));
     }
+    Some(named(object))
+}
+
+/// Says which object it is, as it is noted of one that was cut: by its namespace, if it is in one, and its name.
+pub(crate) fn named(object: &Value) -> String {
     let meta = &object["metadata"];
     let (namespace, name) = (text(&meta["namespace"]), text(&meta["name"]));
-    Some(if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") })
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }

@@ -135,7 +135,9 @@ pub(super) async fn priority_classes(
         let found = found.map_err(|e| cluster.explain(&call, &e))?.unwrap_or_default();
         for object in &found {
             let spec = &object["spec"];
-            if spec.is_null() {
+            // A PodGroup that was read whole may have no spec.
+            let is_unread = spec.is_null() && cluster.is_cut(&resource, object);
+            if is_unread {
                 let user = name(&resource.kind, object);
                 classes.any.push(format!("{user} (too large to be read)"));
             } else if let Some(class) = spec["priorityClassName"].as_str() {
@@ -154,10 +156,14 @@ fn name(kind: &str, object: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
     use crate::commands::install::fake::Fake;
+
+    const LARGE: &str = "pod w/large (too large to be read)";
 
     /// Its owner decides how large it is.
     #[tokio::test]
@@ -170,10 +176,31 @@ mod tests {
             let pod = json!({"metadata": {"namespace": "w", "name": name}, "spec": spec});
             fake.put(&format!("/api/v1/namespaces/w/pods/{name}"), pod);
         }
+        check(&fake, &["pod w/plain", LARGE], &[LARGE]).await;
+    }
+
+    /// Compares who uses the classes `train` and `build`.
+    async fn check(fake: &Arc<Fake>, train: &[&str], build: &[&str]) {
         let classes = priority_classes(&fake.cluster(), false).await.expect("nothing is refused");
-        let large = "pod w/large (too large to be read)";
-        for (class, expect) in [("train", &["pod w/plain", large][..]), ("build", &[large][..])] {
+        for (class, expect) in [("train", train), ("build", build)] {
             assert_eq!(classes.users(class).known, expect, "{class}");
         }
+    }
+
+    /// Its spec is as small as any.
+    #[tokio::test]
+    async fn who_has_no_spec_uses_no_class() {
+        let fake = Fake::kind();
+        for (name, spec) in [
+            ("empty", Value::Null),
+            ("known", json!({"priorityClassName": "train"})),
+            ("large", json!({"subGroups": vec![1; 60_000]})),
+        ] {
+            let group = json!({"metadata": {"namespace": "w", "name": name}, "spec": spec});
+            let base = "/apis/scheduling.run.ai/v2alpha2/namespaces/w/podgroups";
+            fake.put(&format!("{base}/{name}"), group);
+        }
+        let large = "podgroup w/large (too large to be read)";
+        check(&fake, &["podgroup w/known", large], &[large]).await;
     }
 }
