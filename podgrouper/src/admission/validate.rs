@@ -1,7 +1,9 @@
 //! Pods that are refused.
 
+use std::collections::BTreeMap;
+
 use kai_api::names::{CONFIG_NAME, annotation};
-use kai_api::shared_gpu;
+use kai_api::shared_gpu::{self, Target};
 use serde_json::Value;
 
 use super::Denial;
@@ -68,15 +70,21 @@ fn asks_differently(pod: &Value, old: &Value) -> bool {
 }
 
 /// Refuses containers that name devices themselves; the one that gets the shared device does so by us.
+///
+/// # Cost
+/// In the containers, each of which is found by its place: a pod may have ten thousands.
 fn names_no_device(pod: &Value, old: Option<&Value>) -> Result<(), Denial> {
     let shared = container::target(pod).ok().filter(|_| is_fractional(pod));
-    let before = |target| -> Option<Vec<&Value>> {
-        let (_, container) = container::all(old?).find(|(other, _)| *other == target)?;
-        Some(container::visible_devices(container).collect())
-    };
+    let place = |target: Target| (target.is_init, target.index);
+    let before: BTreeMap<(bool, usize), &Value> = old
+        .into_iter()
+        .flat_map(container::all)
+        .map(|(target, container)| (place(target), container))
+        .collect();
     for (target, container) in container::all(pod).filter(|(target, _)| Some(*target) != shared) {
         let entries: Vec<&Value> = container::visible_devices(container).collect();
-        if before(target).is_some_and(|before| before == entries) {
+        let said = |before: &&Value| container::visible_devices(before).eq(entries.iter().copied());
+        if before.get(&place(target)).is_some_and(said) {
             continue;
         }
         for entry in entries {
