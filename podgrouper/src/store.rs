@@ -16,10 +16,12 @@ use crate::sought::Sought;
 use crate::status::{Unplanned, Usage};
 use crate::texts::Common;
 
+mod labelled;
 mod opened;
 mod room;
 mod unplanned;
 
+use labelled::Labelled;
 use opened::Opened;
 use room::Rooms;
 use unplanned::Table;
@@ -54,13 +56,6 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// Labels by which rules list pods.
-const INDEXED: [&str; 3] = [
-    "training.kubeflow.org/job-name",
-    "serving.knative.dev/revision",
-    "leaderworkerset.sigs.k8s.io/group-key",
-];
-
 /// The stored objects. Every method is short and takes the lock once.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
@@ -71,8 +66,10 @@ pub(crate) struct Store {
 #[derive(Debug, Default)]
 struct Inner {
     pods: HashMap<Key, Row>,
-    by_label: BTreeMap<(Arc<str>, &'static str, String), BTreeSet<Key>>,
+    labelled: Labelled,
     groups: BTreeMap<Key, Packed>,
+    /// The groups that have no sub-groups.
+    flat: BTreeSet<Key>,
     rooms: Rooms,
     /// Pods by `PodGroup`: namespace, name of the group, name of the pod.
     members: BTreeSet<[Arc<str>; 3]>,
@@ -100,6 +97,8 @@ struct Packed {
     is_cut: bool,
     /// Its resource version, 0 where that is no number.
     version: u64,
+    /// The digest of what was wanted when it was found to be as wanted last.
+    as_wanted: Option<u64>,
     /// The priority class by which it may be evicted or not, empty where it names none; none where it says that itself.
     class: Option<Arc<str>>,
 }
@@ -117,10 +116,10 @@ impl Packed {
     fn of(object: &Object) -> Self {
         let rows = object.value()["spec"]["subGroups"].as_array();
         let has_subgroups = rows.is_some_and(|rows| !rows.is_empty());
-        let version = object.resource_version().parse().unwrap_or(0);
+        let version = version_of(object);
         let text = object.value().to_string().into();
         let class = class_of(&object.value()["spec"]).map(Arc::from);
-        Self { text, has_subgroups, is_cut: false, version, class }
+        Self { text, has_subgroups, is_cut: false, version, as_wanted: None, class }
     }
 
     /// A group that has no room: what accounts need of it.
@@ -152,6 +151,11 @@ fn class_of(spec: &Value) -> Option<&str> {
     );
     let class = spec["priorityClassName"].as_str().unwrap_or_default();
     (!says_itself).then_some(if class.len() <= CLASS_BYTES_MAX { class } else { "" })
+}
+
+/// The resource version of a group, 0 where that is no number.
+fn version_of(group: &Object) -> u64 {
+    group.resource_version().parse().unwrap_or(0)
 }
 
 /// Holds what of a priority class groups depend on: its value, and whether it is for those that name none.
@@ -202,6 +206,8 @@ impl Store {
     }
 
     /// The pods that are looked for among those of a namespace that carry these labels; by the index where there is one.
+    ///
+    /// Cost: what rules look for is found without a look at the others.
     pub(crate) fn pods_with(
         &self,
         namespace: &str,
@@ -212,20 +218,18 @@ impl Store {
         let fits = |pod: &Arc<Pod>| {
             labels.iter().all(|(key, value)| pod.label(key) == Some(value.as_str()))
         };
-        let indexed = labels.iter().find_map(|(key, value)| {
-            let label = INDEXED.into_iter().find(|label| label == key)?;
-            Some((Arc::from(namespace), label, value.clone()))
-        });
-        if let Some(row) = indexed {
-            let keys = inner.by_label.get(&row).into_iter().flatten();
-            let rows = keys.filter_map(|key| inner.pods.get(key));
-            sought.pick(rows.map(|row| &row.pod).filter(|pod| fits(pod)))
+        let mut found: Vec<&Arc<Pod>> = Vec::new();
+        if let Some(names) = inner.labelled.candidates(namespace, labels, sought) {
+            let namespace: Arc<str> = namespace.into();
+            let keys = names.into_iter().map(|name| Key { namespace: namespace.clone(), name });
+            found.extend(keys.filter_map(|key| inner.pods.get(&key)).map(|row| &row.pod));
         } else {
             let here = inner.pods.iter().filter(|(key, _)| *key.namespace == *namespace);
-            let mut found: Vec<_> = here.map(|(_, row)| &row.pod).filter(|pod| fits(pod)).collect();
-            found.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-            sought.pick(found.into_iter())
+            found.extend(here.map(|(_, row)| &row.pod));
         }
+        found.retain(|pod| fits(pod));
+        found.sort_unstable_by(|left, right| left.name.cmp(&right.name));
+        sought.pick(found.into_iter())
     }
 
     /// Pods that are marked as members of a `PodGroup`.
@@ -265,6 +269,21 @@ impl Store {
         self.packed(key).is_some_and(|packed| packed.text.len() >= LARGE_BYTES_MIN)
     }
 
+    /// Tells whether a group was found to be as wanted, by the digest of that, and did not change since.
+    pub(crate) fn is_as_wanted(&self, key: &Key, digest: u64) -> bool {
+        self.inner().groups.get(key).is_some_and(|group| group.as_wanted == Some(digest))
+    }
+
+    /// Notes that a group was found to be as wanted, unless another version of it came meanwhile.
+    pub(crate) fn note_as_wanted(&self, key: &Key, found: &Object, digest: u64) {
+        let version = version_of(found);
+        let mut inner = self.inner();
+        let group = inner.groups.get_mut(key);
+        if let Some(group) = group.filter(|group| version != 0 && group.version == version) {
+            group.as_wanted = Some(digest);
+        }
+    }
+
     /// Tells whether a group of so much text has room beside the others of its namespace.
     pub(crate) fn has_room(&self, key: &Key, bytes: usize) -> bool {
         self.inner().has_room(key, bytes)
@@ -279,11 +298,10 @@ impl Store {
     /// else that they say.
     pub(crate) fn flat_groups(&self, namespace: &str, prefix: &str) -> Vec<Arc<Object>> {
         let inner = self.inner();
-        let rows = inner.groups.range(Key::new(namespace, prefix)..);
-        rows.take_while(|(key, _)| *key.namespace == *namespace && key.name.starts_with(prefix))
-            .filter(|(_, group)| !group.has_subgroups)
+        let rows = inner.flat.range(Key::new(namespace, prefix)..);
+        rows.take_while(|key| *key.namespace == *namespace && key.name.starts_with(prefix))
             .take(NAMED_MAX)
-            .map(|(key, _)| {
+            .map(|key| {
                 let metadata = json!({"namespace": &*key.namespace, "name": &*key.name});
                 Arc::new(Object::new(json!({"metadata": metadata})))
             })
@@ -405,12 +423,14 @@ impl Inner {
         let kept = if has_room { packed } else { Packed::cut(group) };
         let before = self.bytes_of(key);
         self.rooms.replace(&key.namespace, before, kept.text.len());
+        edit(&mut self.flat, key.clone(), !kept.has_subgroups);
         self.groups.insert(key.clone(), kept);
     }
 
     fn remove_group(&mut self, key: &Key) {
         let before = self.bytes_of(key);
         self.rooms.replace(&key.namespace, before, 0);
+        self.flat.remove(key);
         self.groups.remove(key);
     }
 
@@ -446,15 +466,7 @@ impl Inner {
 
     /// Enters a pod into the tables by label and by group, or takes it out.
     fn index(&mut self, pod: &Pod, is_new: bool) {
-        for label in INDEXED {
-            let Some(value) = pod.label(label) else { continue };
-            let row = (pod.namespace.clone(), label, value.to_owned());
-            let keys = self.by_label.entry(row.clone()).or_default();
-            edit(keys, Key::of(pod), is_new);
-            if keys.is_empty() {
-                self.by_label.remove(&row);
-            }
-        }
+        self.labelled.edit(pod, is_new);
         if let Some(group) = group_of(pod) {
             edit(&mut self.members, [group.namespace, group.name, pod.name.clone()], is_new);
         }
@@ -545,6 +557,55 @@ mod tests {
             group(&format!("pg-s-{count}"), json!({}));
         }
         assert_eq!(store.flat_groups("n", "pg-s").len(), NAMED_MAX);
+    }
+
+    /// Whoever has many with sub-groups would have each of its pods look at all of them.
+    #[test]
+    fn a_group_is_named_while_it_is_there_and_has_no_sub_groups() {
+        let store = Store::default();
+        let key = Key::new("n", "pg-s");
+        for (spec, count) in [
+            (Some(json!({})), 1),
+            (Some(json!({"subGroups": [{"name": "w"}]})), 0),
+            (Some(json!({"subGroups": []})), 1),
+            (None, 0),
+        ] {
+            let group = spec.map(|spec| {
+                let metadata = json!({"namespace": "n", "name": "pg-s"});
+                Object::new(json!({"metadata": metadata, "spec": spec}))
+            });
+            store.set_group(&key, group.as_ref());
+            assert_eq!(store.flat_groups("n", "pg-s").len(), count, "{group:?}");
+            assert_eq!(store.inner().flat.len(), count, "nobody looks at what is not named");
+        }
+    }
+
+    /// A finding of one round holds for the others of the gang, and no longer than the group is as it was.
+    #[test]
+    fn a_group_is_as_wanted_until_it_changes_or_another_thing_is_wanted() {
+        let (store, key) = (Store::default(), Key::new("n", "g"));
+        let group = |version: &str| {
+            let metadata = json!({"namespace": "n", "name": "g", "resourceVersion": version});
+            Object::new(json!({"metadata": metadata}))
+        };
+        let is_known = || [1, 2].map(|digest| store.is_as_wanted(&key, digest));
+        store.set_group(&key, Some(&group("7")));
+        assert_eq!(is_known(), [false, false]);
+        store.note_as_wanted(&key, &group("6"), 1);
+        assert_eq!(is_known(), [false, false], "another version was looked at");
+        store.note_as_wanted(&key, &group("7"), 1);
+        assert_eq!(is_known(), [true, false]);
+        store.note_as_wanted(&key, &group("7"), 2);
+        assert_eq!(is_known(), [false, true]);
+        store.set_group(&key, Some(&group("8")));
+        assert_eq!(is_known(), [false, false]);
+        // What has no version cannot be told from what it was before.
+        store.set_group(&key, Some(&group("")));
+        store.note_as_wanted(&key, &group(""), 1);
+        assert_eq!(is_known(), [false, false]);
+        store.set_group(&key, None);
+        store.note_as_wanted(&key, &group("8"), 1);
+        assert_eq!(is_known(), [false, false]);
     }
 
     /// A pod of a kilobyte may name an owner of which each pod has a group of a megabyte.

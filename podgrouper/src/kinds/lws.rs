@@ -12,8 +12,10 @@ use crate::sought::Sought;
 use kai_api::names;
 
 const GROUP_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-index";
-const KEY_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-key";
-const WORKER_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
+/// The group that a pod is of, among all of its namespace.
+pub(crate) const KEY_LABEL: &str = "leaderworkerset.sigs.k8s.io/group-key";
+/// The number of a pod in its group; the leader has 0.
+pub(crate) const WORKER_LABEL: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 const SIZE_ANNOTATION: &str = "leaderworkerset.sigs.k8s.io/size";
 const TEMPLATE: &str = "spec.leaderWorkerTemplate";
 

@@ -8,6 +8,10 @@ use crate::object;
 use crate::sought::Sought;
 
 const FIELD: &str = "mpiReplicaSpecs";
+/// The name of the job that a pod is of.
+pub(crate) const JOB_LABEL: &str = "training.kubeflow.org/job-name";
+/// The part that a pod has in its job.
+pub(crate) const ROLE_LABEL: &str = "training.kubeflow.org/job-role";
 
 /// An `MPIJob`. A launcher that comes only after its workers run is left out until it is there.
 pub(crate) fn mpi_job(case: &Case<'_>) -> Result<Desired, Stop> {
@@ -26,10 +30,7 @@ pub(crate) fn mpi_job(case: &Case<'_>) -> Result<Desired, Stop> {
 }
 
 fn has_launcher(case: &Case<'_>) -> Result<bool, Stop> {
-    let labels = [
-        ("training.kubeflow.org/job-name", case.top.name()),
-        ("training.kubeflow.org/job-role", "launcher"),
-    ];
+    let labels = [(JOB_LABEL, case.top.name()), (ROLE_LABEL, "launcher")];
     let read = Read::pods(case.top.namespace(), &labels, Sought::Staying);
     Ok(case.facts.list(read)?.iter().any(|pod| !pod.is_terminating()))
 }

@@ -10,7 +10,8 @@ use crate::object::Object;
 use crate::sought::Sought;
 
 const INFERENCE: &str = "inference";
-const REVISION_LABEL: &str = "serving.knative.dev/revision";
+/// The revision that a pod is of.
+pub(crate) const REVISION_LABEL: &str = "serving.knative.dev/revision";
 const MIN_SCALE: &str = "autoscaling.knative.dev/min-scale";
 
 fn with_fallback(case: &Case<'_>, mut desired: Desired, fallback: &str) -> Result<Desired, Stop> {
