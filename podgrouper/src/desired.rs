@@ -6,7 +6,7 @@ use crate::object::OwnerRef;
 use kai_api::duration::GoDuration;
 
 /// `spec.preemptibility` of a `PodGroup`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Preemptibility {
     /// May be preempted.
     Preemptible,
@@ -34,7 +34,7 @@ impl Preemptibility {
 }
 
 /// A topology constraint; empty strings are unset.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Topology {
     /// Name of the Topology object.
     pub name: String,
@@ -58,7 +58,7 @@ impl Topology {
 }
 
 /// Minimum of a group or subgroup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
     /// Pods.
     Members(i64),

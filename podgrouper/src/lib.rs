@@ -35,6 +35,7 @@ mod sought;
 mod status;
 mod store;
 mod texts;
+mod turns;
 mod uid;
 mod walk;
 

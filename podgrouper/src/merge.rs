@@ -1,6 +1,8 @@
 //! A wanted `PodGroup` against the stored one: what to write, if anything (`docs/grouping.md` 8).
 
 use crate::object::POD_GROUP_API_VERSION;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use serde_json::{Map, Value, json};
 
 use crate::admission::{Denial, judge_group};
@@ -37,6 +39,39 @@ pub fn merge(desired: &Desired, stored: Option<&Object>, settings: &Settings) ->
         None => Write::Create(create(desired)),
         Some(stored) => update(desired, stored, settings),
     }
+}
+
+/// A number for all that [`merge`] reads of what is wanted: where it is the same, so is the write.
+///
+/// Cost: in the sub-groups, and no memory.
+pub(crate) fn digest(desired: &Desired) -> u64 {
+    // Which pods belong where is for their own marks.
+    let Desired {
+        name,
+        namespace,
+        owner,
+        labels,
+        annotations,
+        queue,
+        priority_class,
+        preemptibility,
+        preemption_delay,
+        staleness_grace,
+        topology,
+        min_member,
+        min_subgroups,
+        subgroups,
+        notes: _,
+        foreign: _,
+    } = desired;
+    let mut hasher = DefaultHasher::new();
+    (name, namespace, owner, labels, annotations).hash(&mut hasher);
+    (queue, priority_class, preemptibility, preemption_delay, staleness_grace).hash(&mut hasher);
+    (topology, min_member, min_subgroups, subgroups.len()).hash(&mut hasher);
+    for Subgroup { name, parent, min, topology, pods: _ } in subgroups {
+        (name, parent, min, topology).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// Judges a write as admission judges those of others: the API server does not ask about ours.
@@ -250,7 +285,7 @@ fn same_subgroup(stored: &Value, wanted: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Write, judge, merge};
+    use super::{Write, digest, judge, merge};
     use crate::admission::Denial;
     use crate::desired::{Desired, Preemptibility, Subgroup, Topology};
     use crate::object::{Object, OwnerRef};
@@ -297,6 +332,42 @@ mod tests {
     #[test]
     fn what_is_the_clusters_own_is_kept_and_equal_needs_no_write() {
         assert_eq!(merge(&wanted(), Some(&stored()), &Settings::default()), Write::Nothing);
+    }
+
+    /// Two pods of a gang want the same of their group, and belong to other parts of it.
+    #[test]
+    fn whatever_is_written_changes_the_digest_and_nothing_else_does() {
+        type Edit = fn(&mut Desired);
+        let known = digest(&wanted());
+        let edits: [(bool, Edit); 19] = [
+            (false, |wanted| assert!(wanted.route("p", "w"))),
+            (false, |wanted| wanted.notes.push(String::new())),
+            (false, |wanted| wanted.foreign = Some(String::new())),
+            (true, |wanted| wanted.name.clear()),
+            (true, |wanted| wanted.namespace.clear()),
+            (true, |wanted| wanted.owner.uid.push('u')),
+            (true, |wanted| wanted.labels.clear()),
+            (true, |wanted| wanted.annotations.clear()),
+            (true, |wanted| wanted.queue.clear()),
+            (true, |wanted| wanted.priority_class.clear()),
+            (true, |wanted| wanted.preemptibility = Some(Preemptibility::Preemptible)),
+            (true, |wanted| wanted.preemption_delay = None),
+            (true, |wanted| wanted.staleness_grace = wanted.preemption_delay),
+            (true, |wanted| wanted.topology.name.push('t')),
+            (true, |wanted| wanted.min_member += 1),
+            (true, |wanted| wanted.min_subgroups = Some(1)),
+            (true, |wanted| wanted.subgroups.clear()),
+            (true, |wanted| wanted.subgroups[0].parent = Some(String::new())),
+            (true, |wanted| wanted.subgroups[0].topology = Some(Topology::default())),
+        ];
+        for (at, (is_other, edit)) in edits.into_iter().enumerate() {
+            let mut wanted = wanted();
+            edit(&mut wanted);
+            assert_eq!(digest(&wanted) != known, is_other, "edit {at}");
+        }
+        let mut wanted = wanted();
+        wanted.subgroups = vec![Subgroup::leaf("w", 3)];
+        assert_ne!(digest(&wanted), known);
     }
 
     #[test]

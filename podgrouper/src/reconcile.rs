@@ -27,6 +27,7 @@ use crate::pod::Pod;
 use crate::queue::Queue;
 use crate::settings::Settings;
 use crate::store::{Key, Store};
+use crate::turns::Turns;
 use crate::walk::{WalkError, is_unserved, walk};
 use kai_api::names;
 use writers::Writers;
@@ -72,7 +73,7 @@ pub(crate) struct Reconciler {
     /// One writer a `PodGroup` at a time, so that a gang's first pods make it once.
     writers: Writers,
     /// Held while a large one is compared with what is wanted, which takes much memory meanwhile.
-    compared: tokio::sync::Mutex<()>,
+    compared: Turns,
     kartas: Mutex<HashMap<Labels, (tokio::time::Instant, Answer)>>,
     /// Hashes of what was said, each with its `PodGroup`.
     told: Mutex<HashSet<u64>>,
@@ -112,7 +113,7 @@ impl Reconciler {
             cache,
             dependents: Dependents::default(),
             writers: Writers::new(queue),
-            compared: tokio::sync::Mutex::default(),
+            compared: Turns::default(),
             kartas: Mutex::default(),
             told: Mutex::default(),
         }

@@ -9,6 +9,8 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+mod turns;
+
 use super::*;
 use crate::meters::Meters;
 use crate::run::work;

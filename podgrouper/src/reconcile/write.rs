@@ -1,12 +1,15 @@
 //! The write of a `PodGroup` (`docs/grouping.md` 8).
 
+use std::sync::Arc;
+
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 
 use super::{Failure, Reconciler, failure, pod_group_gvk, text};
 use crate::cache::to_object;
 use crate::desired::Desired;
-use crate::merge::{Write, judge, merge};
+use crate::merge::{Write, digest, judge, merge};
+use crate::object::Object;
 use crate::store::Key;
 
 /// A `PodGroup` with more sub-groups than this is large.
@@ -38,15 +41,34 @@ impl Reconciler {
         written
     }
 
-    /// Tells whether a group is there as it is wanted. Large ones are compared one at a time, for the memory that it takes.
+    /// Tells whether a group is there as it is wanted. Large ones are compared one at a time, for the memory that it takes, and
+    /// once for all pods that want the same.
     async fn is_written(&self, key: &Key, desired: &Desired, is_large: bool) -> bool {
         if self.store.is_cut(key) {
             return false;
         }
-        let _turn = if is_large { Some(self.compared.lock().await) } else { None };
-        let stored = self.store.group(key).await;
-        stored.is_some()
-            && matches!(merge(desired, stored.as_deref(), &self.settings), Write::Nothing)
+        if !is_large {
+            return self.compare(key, desired).await.is_some();
+        }
+        let digest = digest(desired);
+        if self.store.is_as_wanted(key, digest) {
+            return true;
+        }
+        let _turn = self.compared.take(&key.namespace).await;
+        // Who had the turn may have found the same.
+        if self.store.is_as_wanted(key, digest) {
+            return true;
+        }
+        let Some(found) = self.compare(key, desired).await else { return false };
+        self.store.note_as_wanted(key, &found, digest);
+        true
+    }
+
+    /// Gives a group that is there as it is wanted.
+    async fn compare(&self, key: &Key, desired: &Desired) -> Option<Arc<Object>> {
+        let stored = self.store.group(key).await?;
+        let write = merge(desired, Some(&stored), &self.settings);
+        matches!(write, Write::Nothing).then_some(stored)
     }
 
     async fn write(&self, key: &Key, desired: &Desired) -> Result<(), Failure> {
