@@ -49,6 +49,8 @@ const RETRY: Duration = Duration::from_secs(2);
 const EARLY_MAX: Duration = Duration::from_mins(1);
 /// So much is said of a failure.
 const WHY_CHARS_MAX: usize = 1_000;
+/// So many pods are passed on before others have the thread.
+const PASSED_MAX: usize = 256;
 /// Reads that fill the store before the first pod is looked at.
 const LISTS: usize = 3;
 
@@ -295,13 +297,21 @@ async fn pass_on(
     sink: Sink,
 ) {
     while let Some(object) = changes.recv().await {
-        for key in reconciler.dependents.of(&object, &sink.store) {
-            sink.queue.add(key);
-        }
+        add_all(&sink.queue, reconciler.dependents.of(&object, &sink.store)).await;
         if object.gvk.is_node() {
             for group in sink.store.unplanned_groups(&object.name) {
                 sink.dirty.group(group);
             }
+        }
+    }
+}
+
+/// Asks for rounds on pods, of which an object may have very many.
+async fn add_all(queue: &Queue<Key>, pods: Vec<Key>) {
+    for (number, pod) in (1_usize..).zip(pods) {
+        queue.add(pod);
+        if number.is_multiple_of(PASSED_MAX) {
+            tokio::task::yield_now().await;
         }
     }
 }
@@ -323,6 +333,9 @@ pub(crate) async fn work(reconciler: Arc<Reconciler>, queue: Arc<Queue<Key>>, me
             Err(Failure::Aside) => queue.put_back(&key),
             Err(failure) => fail(&reconciler, &queue, &key, failure).await,
         }
+        // Where nothing had to be waited for, all that is ready would be done before anything else on this thread, and before
+        // it looks for what connections bring.
+        tokio::task::yield_now().await;
     }
 }
 
@@ -477,4 +490,33 @@ fn follow_groups(client: Client, sink: Sink, puts_right: bool) -> impl Future<Ou
             sink.count(&mut is_counted);
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    /// Counts keys that wait, and takes them.
+    fn drain(queue: &Queue<Key>) -> usize {
+        let mut count = 0;
+        while let Some(key) = queue.take().now_or_never() {
+            queue.done(&key);
+            count += 1;
+        }
+        count
+    }
+
+    /// Whoever edits what ten thousand pods hang on would hold a thread for as long as it takes to ask for all of them.
+    #[tokio::test]
+    async fn pods_are_passed_on_some_at_a_time() {
+        let queue = Queue::new(Meters::new(&Register::default()).expect("names"), 10);
+        let keys = (0..2 * PASSED_MAX).map(|number| Key::new("n", &number.to_string()));
+        let mut adding = Box::pin(add_all(&queue, keys.collect()));
+        assert!(adding.as_mut().now_or_never().is_none());
+        assert_eq!(drain(&queue), PASSED_MAX);
+        adding.await;
+        assert_eq!(drain(&queue), PASSED_MAX);
+    }
 }
