@@ -75,6 +75,13 @@ struct Pod {
 }
 
 impl Pod {
+    /// Gives what still has to be found, as the pod is by now.
+    fn asked(&self) -> Option<Asks> {
+        let asks = self.asks.as_deref()?;
+        let was_missed = self.span.ended.is_some() && !self.span.is_news;
+        Some(Asks { was_missed, ..asks.clone() })
+    }
+
     /// Notes that a window was written. Nothing is counted of a pod whose devices are not found yet: all of it is once they are,
     /// from `from` on where it was there when this process began.
     fn counted(&mut self, window: Window, from: Second) {
@@ -94,6 +101,9 @@ pub(super) struct Asks {
     pub(super) uid: Uid,
     pub(super) usage: Usage,
     pub(super) node: String,
+    /// It was there when this process began, and has ended since or before: what it had beside others is not known any more,
+    /// though a record may say that it had something.
+    pub(super) was_missed: bool,
 }
 
 /// All that is known of a workload.
@@ -214,7 +224,8 @@ impl Heard {
             if before.0.is_none() && row.span.bound.is_some() {
                 let usage = Usage::while_bound(pod);
                 let node = pod["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
-                row.asks = usage.has_devices().then(|| Box::new(Asks { uid, usage, node }));
+                let asks = Asks { uid, usage, node, was_missed: false };
+                row.asks = asks.usage.has_devices().then(|| Box::new(asks));
             }
             !known || before != (row.span.bound, row.span.ended)
         });
@@ -358,8 +369,8 @@ impl Heard {
         let groups = keys.filter_map(|key| Some((key, rows.groups.get(key)?)));
         groups
             .flat_map(|(key, group)| {
-                let asks = group.pods.values().filter_map(|pod| pod.asks.as_deref());
-                asks.map(|asks| (key.clone(), asks.clone())).collect::<Vec<_>>()
+                let asks = group.pods.values().filter_map(Pod::asked);
+                asks.map(|asks| (key.clone(), asks)).collect::<Vec<_>>()
             })
             .collect()
     }

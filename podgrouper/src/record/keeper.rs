@@ -9,6 +9,7 @@ use kai_api::names::{node, resource};
 use kai_daemon::clock;
 use kai_daemon::process::causes;
 use kube::Client;
+use tokio::time::Instant;
 
 use super::book::Refusal;
 use super::books::{Books, Place};
@@ -45,6 +46,9 @@ pub(crate) struct Keeper {
     books: Books,
     history_days: u32,
     works: HashMap<WorkId, Work>,
+    /// Workloads whose records say that they go on, and that were gone when this process began, each with the place of its record:
+    /// until it is written how they ended, as nothing tells of them again.
+    orphans: BTreeMap<WorkId, Place>,
     /// The day up to which records that are too old were deleted.
     today: Day,
     /// Failures already told, so that a missing right is said once.
@@ -86,6 +90,7 @@ impl Keeper {
             books: Books::new(client),
             history_days,
             works: HashMap::new(),
+            orphans: BTreeMap::new(),
             today: Day::of(now()),
             told: HashSet::new(),
         }
@@ -108,13 +113,20 @@ impl Keeper {
         }
         // Pods and groups are listed by now: what is missing went away before this process began.
         tokio::time::sleep(Duration::from_secs(LAG_SECONDS.unsigned_abs())).await;
-        let orphans = self.books.open_workloads();
+        self.orphans = self.books.open_workloads();
         let mut due = self.heard.take_due(now());
-        due.extend(orphans.keys().cloned());
-        self.pass(due, &orphans).await;
+        due.extend(self.orphans.keys().cloned());
+        self.pass(due).await;
+        let mut again = Instant::now() + RETRY;
         loop {
-            let due = self.wait().await;
-            self.pass(due, &BTreeMap::new()).await;
+            let due = self.wait(again).await;
+            self.pass(due).await;
+            if Instant::now() >= again {
+                // By themselves: what fails for one of them puts off none that goes on.
+                let orphans = self.orphans.keys().cloned().collect();
+                self.pass(orphans).await;
+                again = Instant::now() + RETRY;
+            }
             self.turn().await;
         }
     }
@@ -123,21 +135,24 @@ impl Keeper {
         self.today.minus(self.history_days.saturating_sub(1))
     }
 
-    /// Waits until something may be written, or a day has ended.
-    async fn wait(&self) -> BTreeSet<WorkId> {
+    /// Waits until something may be written, a day has ended, or it is time to try again what failed for orphans.
+    async fn wait(&self, again: Instant) -> BTreeSet<WorkId> {
         loop {
             let due = self.heard.take_due(now());
-            if !due.is_empty() || self.is_over() {
+            let is_again = !self.orphans.is_empty() && Instant::now() >= again;
+            if !due.is_empty() || self.is_over() || is_again {
                 return due;
             }
             let midnight = self.today.end() + LAG_SECONDS;
             let next = self.heard.next_due().map_or(midnight, |next| next.min(midnight));
             let pause = u64::try_from(next - now()).unwrap_or(0).clamp(1, LOOK_SECONDS_MAX);
+            let until = Instant::now() + Duration::from_secs(pause);
+            let until = if self.orphans.is_empty() { until } else { until.min(again) };
             tokio::select! {
                 biased;
                 // Changes come in crowds, and none of them is due at once.
                 () = self.heard.wake.notified() => tokio::time::sleep(CROWD).await,
-                () = tokio::time::sleep(Duration::from_secs(pause)) => {}
+                () = tokio::time::sleep_until(until) => {}
             }
         }
     }
@@ -160,7 +175,7 @@ impl Keeper {
 
     /// Writes what there is to say of workloads, up to some seconds ago: a namespace after the other, so that the records of
     /// one are in memory.
-    async fn pass(&mut self, due: BTreeSet<WorkId>, orphans: &BTreeMap<WorkId, Place>) {
+    async fn pass(&mut self, due: BTreeSet<WorkId>) {
         for left in self.heard.take_left() {
             if let Some(work) = self.works.remove(&left) {
                 self.books.leave(&left, Day::of(work.through));
@@ -172,19 +187,14 @@ impl Keeper {
             by_namespace.entry(work.namespace.clone()).or_default().insert(work);
         }
         for (namespace, due) in by_namespace {
-            self.pass_of(due, orphans, to).await;
+            self.pass_of(due, to).await;
             self.fold(&Place { namespace: namespace.clone(), day: Day::of(to) }).await;
             self.books.shrink(&namespace, Day::of(to));
         }
     }
 
     /// Writes what there is to say of the workloads of a namespace, day by day.
-    async fn pass_of(
-        &mut self,
-        mut due: BTreeSet<WorkId>,
-        orphans: &BTreeMap<WorkId, Place>,
-        to: Second,
-    ) {
+    async fn pass_of(&mut self, mut due: BTreeSet<WorkId>, to: Second) {
         // What failed for one workload would fail for all others of its namespace.
         let mut has_failed = false;
         let mut reads = Reads::new(CLAIM_READS_MAX);
@@ -206,8 +216,10 @@ impl Keeper {
                         continue;
                     }
                 }
-                match self.plan(work, to, orphans.get(work)).await {
-                    Ok(plan) => plans.extend(plan),
+                let orphan = self.orphans.get(work).cloned();
+                match self.plan(work, to, orphan.as_ref()).await {
+                    Ok(Some(plan)) => plans.push(plan),
+                    Ok(None) => drop(self.orphans.remove(work)),
                     Err(error) => {
                         self.failed(work, &error);
                         has_failed = true;
@@ -299,7 +311,11 @@ impl Keeper {
         let through = plan.window.to;
         let lost = lost.filter(|lost| lost.spans.iter().any(|span| span.end() > through));
         let is_left = self.heard.has(&plan.work) || lost.is_some();
-        if !plan.record.outcome.is_open() && !is_left {
+        let is_closed = !plan.record.outcome.is_open() && !is_left;
+        if is_closed || through >= to {
+            self.orphans.remove(&plan.work);
+        }
+        if is_closed {
             self.books.gone(&plan.place, &plan.work.uid);
             return None;
         }
@@ -375,13 +391,20 @@ impl Keeper {
         Ok(Work { last: WorkloadRecord::default(), through: first, lost: None })
     }
 
-    /// Finds the devices of pods that were bound since the last look; false where more claims would have to be asked for than
-    /// may be in this pass. What can't be read now is counted once it can, and what only a node tells once that is there. A pod
-    /// that was put on its node past the scheduler has for good what it held of it at this look.
+    /// Finds the devices of pods that were bound since the last look; false where more claims, or nodes, would have to be asked
+    /// for than may be in this pass. What can't be read now is counted once it can, and what only a node tells once that is
+    /// there. A pod that was put on its node past the scheduler has for good what it held of it at this look, or what its node
+    /// offers it alone where it ended before this process could look.
     async fn find_devices(&self, work: &WorkId, reads: &mut Reads) -> Result<bool, kube::Error> {
         for (group, asks) in self.heard.asks(work) {
             let share = self.finder.share(&asks.usage, reads).await?;
-            let mut amounts = self.finder.held(&asks.usage, reads).await?.into_owned();
+            let held = if asks.was_missed {
+                self.finder.had(&asks.usage, reads).await?
+            } else {
+                self.finder.held(&asks.usage, reads).await?
+            };
+            let Some(held) = held else { return Ok(false) };
+            let mut amounts = held.into_owned();
             if std::mem::take(&mut reads.lacks_node) {
                 self.heard.again(work, now() + NODE_RETRY_SECONDS);
                 continue;

@@ -1,6 +1,8 @@
 //! Records that are kept day by day, and of what is gone when a process begins.
 
-use http::{Request, Response};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::{Method, Request, Response};
 use kai_api::daily_record::UsageRow;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -131,9 +133,81 @@ async fn a_pod_that_no_plan_placed_is_recorded_with_no_more_than_its_node_has() 
         heard.set_pod(&Object::new(pod), &stored);
         let work = WorkId { namespace: "n".into(), uid: "g".into() };
         let keeper = keeper_of(server_of_node(|_| ()), Arc::clone(&heard), store);
+        let found = keeper.find_devices(&work, &mut Reads::new(0)).await;
+        assert!(!found.expect("nothing is asked"), "who may not ask does not know");
         let found = keeper.find_devices(&work, &mut Reads::new(1)).await;
         assert!(found.expect("the server answers"), "it delays nobody");
         assert_eq!(heard.asks(&work).is_empty(), expect.is_some(), "a node may come");
+        let heap = heard.heap(&work).expect("it is known");
+        let held = heap.members[0].spans[0].devices.first().map(|row| row.micro_gpus);
+        assert_eq!(held, expect);
+    }
+}
+
+/// A pod that was put on the node `x` in second 10 with more GPUs than that has, and that ended in second 160.
+fn tell_ended(heard: &Heard, store: &Store) -> WorkId {
+    let metadata = json!({"namespace": "n", "name": "g", "uid": "g"});
+    let group = json!({"metadata": metadata, "spec": {"queue": "q"}});
+    heard.set_group(&Key::new("n", "g"), &Object::new(group));
+    let requests = json!({"nvidia.com/gpu": "1000000000000"});
+    let ended = json!({"state": {"terminated": {"finishedAt": "1970-01-01T00:02:40Z"}}});
+    let pod = json!({
+        "metadata": {"namespace": "n", "name": "p", "uid": "p", "creationTimestamp": "1970-01-01T00:00:10Z",
+            "annotations": {"pod-group-name": "g"}},
+        "spec": {"nodeName": "x", "containers": [{"resources": {"requests": requests}}]},
+        "status": {"phase": "Succeeded", "startTime": "1970-01-01T00:00:10Z", "containerStatuses": [ended]},
+    });
+    let (stored, _) = store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
+    heard.set_pod(&Object::new(pod), &stored);
+    WorkId { namespace: "n".into(), uid: "g".into() }
+}
+
+/// The record says that GPUs were held: without those of the pod they would be those of one that is gone, and count until now.
+#[tokio::test]
+async fn a_pod_that_no_plan_placed_and_that_ended_while_nobody_looked_counts_until_its_end() {
+    const HELD: u64 = 2_000_000;
+    let server = Server::default();
+    let place = Place { namespace: "n".into(), day: Day::of(0) };
+    let held = UsageRow {
+        queue: "q".to_owned(),
+        gpu_type: "nvidia.com/gpu".to_owned(),
+        micro_gpu_seconds: 90 * HELD,
+        held_micro_gpus: HELD,
+    };
+    let record = WorkloadRecord {
+        outcome: Outcome::Running,
+        through: Some(time(100)),
+        usage: vec![held],
+        ..WorkloadRecord::default()
+    };
+    let mut books = Books::new(server.client());
+    assert!(books.write(&place, [("g".to_owned(), record)].into()).await.is_ok());
+
+    let (heard, store) = (Arc::new(Heard::default()), Arc::new(Store::default()));
+    let work = tell_ended(&heard, &store);
+    let mut keeper = keeper_of(server_of_node(|_| ()), heard, store);
+    keeper.books = Books::new(server.client());
+    keeper.books.open(place.day, keeper.oldest()).await.expect("the server answers");
+    let found = keeper.find_devices(&work, &mut Reads::new(1)).await;
+    assert!(found.expect("the server answers"), "it delays nobody");
+    let plan = keeper.plan(&work, 3_700, None).await.expect("the server answers");
+    let usage = plan.expect("it is known").record.usage;
+    let counted: Vec<u64> = usage.iter().map(|row| row.micro_gpu_seconds).collect();
+    assert_eq!(counted, [(160 - 10) * HELD]);
+}
+
+/// Whoever puts pods on nodes and has them go at once would have the node counted once for each.
+#[tokio::test]
+async fn a_pod_that_no_plan_placed_and_that_is_gone_before_a_look_had_nothing() {
+    for (is_news, expect) in [(false, Some(2_000_000)), (true, None)] {
+        let (heard, store) = (Arc::new(Heard::default()), Arc::new(Store::default()));
+        if is_news {
+            heard.listed();
+        }
+        let work = tell_ended(&heard, &store);
+        let keeper = keeper_of(server_of_node(|_| ()), Arc::clone(&heard), store);
+        let found = keeper.find_devices(&work, &mut Reads::new(1)).await;
+        assert!(found.expect("the server answers"), "it delays nobody");
         let heap = heard.heap(&work).expect("it is known");
         let held = heap.members[0].spans[0].devices.first().map(|row| row.micro_gpus);
         assert_eq!(held, expect);
@@ -210,8 +284,10 @@ async fn what_was_held_yesterday_and_is_gone_is_counted_until_now() {
     let finder = Finder::new(cache, Arc::default());
     let mut keeper = Keeper::new(server.client(), Arc::default(), finder, 31);
     keeper.books.open(today, keeper.oldest()).await.expect("the server answers");
-    let orphans = keeper.books.open_workloads();
-    keeper.pass(orphans.keys().cloned().collect(), &orphans).await;
+    keeper.orphans = keeper.books.open_workloads();
+    let orphans = keeper.orphans.keys().cloned().collect();
+    keeper.pass(orphans).await;
+    assert!(keeper.orphans.is_empty(), "{:?}", keeper.orphans);
 
     let found = |place: &Place| {
         let rows = server.rows(place);
@@ -246,4 +322,45 @@ async fn a_record_counts_to_a_moment_of_its_day() {
         let plan = keeper.plan(&work, day.start() + 100, None).await.expect("the server answers");
         assert_eq!(plan.map(|plan| plan.window.from), Some(expect));
     }
+}
+
+/// A client of a server that is away for the first write.
+fn client_of_flaky(server: &Server) -> Client {
+    let (client, failed) = (server.client(), Arc::new(AtomicBool::new(false)));
+    let server = tower::service_fn(move |request: Request<Body>| {
+        let fails = request.method() != Method::GET && !failed.swap(true, Ordering::Relaxed);
+        let client = client.clone();
+        async move {
+            if fails {
+                return Ok(Response::builder().status(500).body(Body::empty()).expect("it is one"));
+            }
+            client.send(request).await
+        }
+    });
+    Client::new(server, "default")
+}
+
+/// Nothing tells of it again, so that it would run by its record until the next start.
+#[tokio::test(start_paused = true)]
+async fn a_record_of_what_is_gone_is_closed_although_its_first_write_fails() {
+    let day = Day::of(10 * DAY_SECONDS);
+    clock::follow_tokio(time(day.start() + 3_600).0);
+    let server = Server::default();
+    let place = Place { namespace: "n".into(), day };
+    let record = WorkloadRecord {
+        outcome: Outcome::Running,
+        through: Some(time(day.start())),
+        ..WorkloadRecord::default()
+    };
+    let mut books = Books::new(server.client());
+    assert!(books.write(&place, [("g".to_owned(), record)].into()).await.is_ok());
+    let heard = Arc::new(Heard::default());
+    heard.listed();
+    let keeper = keeper_of(client_of_flaky(&server), heard, Arc::default());
+    let running = tokio::spawn(keeper.run());
+    tokio::time::sleep(4 * RETRY).await;
+    running.abort();
+    let rows = server.rows(&place);
+    let [(_, row)] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!(row.outcome, Outcome::Deleted);
 }
