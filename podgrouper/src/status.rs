@@ -4,6 +4,7 @@
 //! tree, and patches the statuses that differ.
 
 mod devices;
+mod late;
 mod metrics;
 mod orphans;
 mod pass;

@@ -7,6 +7,7 @@ use kai_api::quantity::Quantity;
 use kai_api::shared_gpu::device_memory_mib;
 use serde_json::Value;
 
+use super::late::Findings;
 use super::totals::{Totals, times};
 use super::unplanned::Holdings;
 use super::usage::Usage;
@@ -26,14 +27,16 @@ const DEVICES_MAX: i64 = 32;
 pub(crate) struct Reads {
     /// Number of claims, and of nodes on which pods were put past the scheduler.
     pub(crate) left: usize,
-    /// One that was asked for is there: it is remembered, so that the next time is nearer to the end.
-    pub(crate) has_found: bool,
     /// A node that tells how much a pod has of it was not there, or does not say it.
     pub(crate) lacks_node: bool,
-    /// Claims of pods that wait were left out, as no more might be asked for.
+    /// Claims were left out, as no more might be asked for.
     pub(crate) lacks_claims: bool,
+    /// Nothing more may be remembered for a later pass: what may not be asked for any more is left out.
+    pub(super) is_last: bool,
     /// Holdings of pods that were put on nodes past the scheduler, for as long as a pass takes.
     pub(super) holdings: Holdings,
+    /// All that was asked for, in this pass and those before it in which no more might be.
+    pub(super) findings: Findings,
 }
 
 impl Reads {
@@ -41,10 +44,11 @@ impl Reads {
     pub(crate) fn new(left: usize) -> Self {
         Self {
             left,
-            has_found: false,
             lacks_node: false,
             lacks_claims: false,
+            is_last: false,
             holdings: Holdings::default(),
+            findings: Findings::default(),
         }
     }
 }
@@ -105,7 +109,7 @@ impl Devices {
     }
 
     /// Devices of the claims that a pod names, by class. Those that stand for an extended resource it names in its status alone.
-    /// None where more of them would have to be asked for than may be.
+    /// None where more of them would have to be asked for than may be, unless they are to be left out then, which `reads` notes.
     pub(crate) async fn claimed(
         &self,
         namespace: &str,
@@ -114,20 +118,26 @@ impl Devices {
     ) -> Result<Option<Totals>, kube::Error> {
         let mut devices = Totals::default();
         for name in &usage.claims {
-            let Some(claim) = self.claim(namespace, name, reads).await? else { return Ok(None) };
-            let Some(claim) = claim else { continue };
-            devices.add(&claim_devices(claim.value()));
+            let given = self.claim(namespace, name, reads).await?;
+            match given {
+                Some(given) => devices.add(&given),
+                None if reads.is_last => reads.lacks_claims = true,
+                None => return Ok(None),
+            }
         }
         Ok(Some(devices))
     }
 
-    /// The claim, or that there is none; nothing where it would have to be asked for, and may not.
+    /// Devices of a claim, none of one that is not there; nothing where it would have to be asked for, and may not.
     async fn claim(
         &self,
         namespace: &str,
         name: &str,
         reads: &mut Reads,
-    ) -> Result<Option<Option<Arc<Object>>>, kube::Error> {
+    ) -> Result<Option<Totals>, kube::Error> {
+        if let Some(found) = reads.findings.claims.get(name) {
+            return Ok(Some(found.clone()));
+        }
         let keys = CLAIM_VERSIONS.map(|version| ObjectKey {
             gvk: Gvk::new(&format!("resource.k8s.io/{version}"), "ResourceClaim"),
             namespace: namespace.to_owned(),
@@ -135,26 +145,28 @@ impl Devices {
         });
         for key in &keys {
             if let Some(Found::Object(claim)) = self.cache.remembered(key, Part::Whole).await {
-                return Ok(Some(Some(claim)));
+                return Ok(Some(claim_devices(claim.value())));
             }
         }
         let Some(left) = reads.left.checked_sub(1) else { return Ok(None) };
         reads.left = left;
-        for key in &keys {
+        let found = self.ask_for_claim(&keys).await?;
+        reads.findings.claims.insert(name.to_owned(), found.clone());
+        Ok(Some(found))
+    }
+
+    /// Reads devices of the claim that has one of these keys.
+    async fn ask_for_claim(&self, keys: &[ObjectKey]) -> Result<Totals, kube::Error> {
+        for key in keys {
             match self.cache.read(key, Part::Whole).await {
-                Ok(Found::Object(claim)) => {
-                    reads.has_found = true;
-                    return Ok(Some(Some(claim)));
-                }
-                Ok(Found::Absent | Found::Forbidden(_) | Found::TooLarge(_)) => {
-                    return Ok(Some(None));
-                }
+                Ok(Found::Object(claim)) => return Ok(claim_devices(claim.value())),
+                Ok(Found::Absent | Found::Forbidden(_) | Found::TooLarge(_)) => break,
                 // This version is not.
                 Err(error) if is_unserved(&error) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Some(None))
+        Ok(Totals::default())
     }
 }
 

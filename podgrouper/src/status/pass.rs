@@ -13,6 +13,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::late::{Begun, Late, Missing};
 use super::orphans::conditions;
 use super::queues::{Account, Accounts};
 use super::totals::Sums;
@@ -53,8 +54,14 @@ pub(crate) struct Controller {
     /// Keys that are tried again after a pause.
     paused: BTreeMap<Key, Paused>,
     /// Groups of the last pass of which nodes were not there that tell how much they have, as nothing tells when those come back,
-    /// or of which claims were left out.
+    /// of which claims were left out, or that changed while they were late.
     unsure: BTreeSet<Key>,
+    /// Those that have to be looked at again, though nothing failed: their pauses do not grow.
+    soon: BTreeSet<Key>,
+    /// Groups of which more has to be asked than may be in one pass.
+    late: Late,
+    /// Those for which queues wait.
+    missing: Missing,
     /// The namespace with which the next pass begins.
     turn: String,
 }
@@ -93,6 +100,9 @@ impl Controller {
             told: HashSet::new(),
             paused: BTreeMap::new(),
             unsure: BTreeSet::new(),
+            soon: BTreeSet::new(),
+            late: Late::default(),
+            missing: Missing::default(),
             turn: String::new(),
         }
     }
@@ -100,10 +110,12 @@ impl Controller {
     /// Works until the task is dropped.
     pub(crate) async fn run(mut self, meters: Meters) {
         loop {
-            let mut changed = self.news().await;
+            let [mut changed, due] = self.news().await;
             tokio::time::sleep(DEBOUNCE).await;
             changed.extend(std::mem::take(&mut *self.dirty.marks()).groups);
+            self.late.note(&changed);
             changed.extend(self.store.take_moved());
+            changed.extend(due);
             let since = Instant::now();
             let failed = self.pass(changed.clone()).await;
             let how = |is_group: bool| {
@@ -127,24 +139,26 @@ impl Controller {
         }
     }
 
-    /// Waits for changes, and for the end of a pause; gives the groups.
-    async fn news(&self) -> BTreeSet<Key> {
+    /// Waits for changes, and for the end of a pause; gives the groups that changed, and those whose pause is over.
+    async fn news(&self) -> [BTreeSet<Key>; 2] {
         let Some(until) = self.paused.values().map(|paused| paused.until).min() else {
-            return self.dirty.take().await;
+            return [self.dirty.take().await, BTreeSet::new()];
         };
-        let mut changed = timeout_at(until, self.dirty.take()).await.unwrap_or_default();
+        let changed = timeout_at(until, self.dirty.take()).await.unwrap_or_default();
         let now = Instant::now();
         let due = self.paused.iter().filter(|(_, paused)| paused.until <= now);
         // A queue's key has no namespace.
-        changed.extend(due.map(|(key, _)| key).filter(|key| !key.namespace.is_empty()).cloned());
-        changed
+        let due = due.map(|(key, _)| key).filter(|key| !key.namespace.is_empty()).cloned();
+        [changed, due.collect()]
     }
 
-    /// Has a key tried again, after a pause that grows.
+    /// Has a key tried again, after a pause that grows where something failed.
     fn pause(&mut self, key: Key) {
         let before = self.paused.get(&key).map_or(Duration::ZERO, |paused| paused.pause);
-        let pause = before.saturating_mul(2).clamp(RETRY_MIN, RETRY_MAX);
-        self.paused.insert(key, Paused { until: Instant::now() + pause, pause });
+        let grown = before.saturating_mul(2).clamp(RETRY_MIN, RETRY_MAX);
+        let goes_on = self.soon.remove(&key);
+        let (wait, pause) = if goes_on { (RETRY_MIN, before) } else { (grown, grown) };
+        self.paused.insert(key, Paused { until: Instant::now() + wait, pause });
     }
 
     /// Puts groups in order, so that those of each namespace have their turn: one of each, then another.
@@ -167,31 +181,25 @@ impl Controller {
     async fn pass(&mut self, changed: BTreeSet<Key>) -> Vec<Key> {
         let (mut patches, mut late) = (Vec::new(), Vec::new());
         let (mut left, mut holdings) = (READS_MAX, Holdings::default());
+        self.missing.begin();
         for key in self.in_turns(changed) {
             let group = self.store.group(&key).await;
-            let allowed = left.min(READS_OF_GROUP_MAX);
-            let mut reads = Reads { holdings, ..Reads::new(allowed) };
-            let summed = self.sum(&key, group.as_deref(), &mut reads).await;
-            left -= allowed - reads.left;
-            holdings = reads.holdings;
-            if reads.lacks_node || reads.lacks_claims {
-                self.unsure.insert(key.clone());
-            }
-            let is_left = reads.lacks_claims || !matches!(summed, Ok(Some(_)));
-            if is_left && reads.has_found {
-                // It goes on where it is now.
-                self.paused.remove(&key);
-            }
+            let summed = self.sum_next(&key, group.as_deref(), &mut left, &mut holdings).await;
             let (mut sums, bound) = match summed {
                 Ok(Some(summed)) => summed,
-                left => {
-                    if let Err(error) = left {
+                other => {
+                    if let Err(error) = other {
                         self.tell(&key, &error);
+                    }
+                    if self.missing.concerns(&key) {
+                        let queue = self.queue_of(&key, group.as_deref());
+                        self.missing.put(key.clone(), queue);
                     }
                     late.push(key);
                     continue;
                 }
             };
+            self.missing.remove(&key);
             let Some(group) = group else {
                 if let Some(queue) = bound {
                     sums.requested = sums.allocated.clone();
@@ -222,7 +230,44 @@ impl Controller {
         failed
     }
 
-    /// Gives the patches of queues whose status is to change, but for those that wait since their last failed.
+    /// Sums up a group with what is left of the reads of a pass, and notes whether it has to be looked at again.
+    async fn sum_next(
+        &mut self,
+        key: &Key,
+        group: Option<&Object>,
+        left: &mut usize,
+        holdings: &mut Holdings,
+    ) -> Result<Option<(Sums, Option<Arc<str>>)>, kube::Error> {
+        let allowed = READS_OF_GROUP_MAX.min(*left);
+        let Begun { findings, is_changed, is_last } = self.late.take(key);
+        // What was found in passes before tells others nothing.
+        let (mut own, is_alone) = (Holdings::default(), !findings.is_empty());
+        let holdings = if is_alone { &mut own } else { holdings };
+        let known = std::mem::take(holdings);
+        let mut reads = Reads { is_last, holdings: known, findings, ..Reads::new(allowed) };
+        let summed = self.sum(key, group, &mut reads).await;
+        *left -= allowed - reads.left;
+        *holdings = reads.holdings;
+        let is_summed = matches!(summed, Ok(Some(_)));
+        // The next turn begins where this one ended.
+        let goes_on = !is_last && (matches!(summed, Ok(None)) || (is_summed && reads.lacks_claims));
+        // Something that was found before may be another by now, and nothing tells of that again.
+        let is_outdated = is_summed && !goes_on && is_changed;
+        if reads.lacks_node || reads.lacks_claims || is_outdated {
+            self.unsure.insert(key.clone());
+        }
+        if goes_on || is_outdated {
+            self.soon.insert(key.clone());
+        }
+        if goes_on || (summed.is_err() && !is_last) {
+            let findings = reads.findings;
+            self.late.put(key.clone(), Begun { findings, is_changed, is_last });
+        }
+        summed
+    }
+
+    /// Gives the patches of queues whose status is to change, but for those that wait since their last failed. Of a queue that
+    /// waits for groups all stays as its status has it.
     ///
     /// Cost: a look at each queue, and the resources of those of which something changed.
     fn queue_patches(&mut self) -> Vec<StatusPatch> {
@@ -230,16 +275,21 @@ impl Controller {
         if self.metrics.take_renamed() {
             self.accounts.change_all();
         }
-        let now = Instant::now();
+        let (now, waiting) = (Instant::now(), self.missing.queues(&self.accounts));
         let mut patches = Vec::new();
         for name in self.accounts.take_changed() {
             let Some(account) = self.accounts.get(&name) else {
                 self.metrics.remove(&name);
                 continue;
             };
-            let sums = account.sums();
+            let is_waiting = waiting.contains(&name);
+            let sums = if is_waiting { account.told() } else { account.sums() };
             self.metrics.put(&account.object, &sums.allocated);
-            let Some(patch) = queue_patch(account, &sums) else { continue };
+            let patch = queue_patch(account, &sums);
+            if is_waiting {
+                self.accounts.change(&name);
+            }
+            let Some(patch) = patch else { continue };
             if self.paused.get(&patch.key).is_some_and(|paused| now < paused.until) {
                 self.accounts.change(&name);
                 continue;
@@ -299,8 +349,9 @@ impl Controller {
     /// Sums up a group's pods. With the queue that the first of them with a place was bound for: the group is on its account,
     /// and others may take back what they could take back then, whatever its object says by now.
     ///
-    /// None where more claims would have to be asked for than may be. Those of pods that wait are asked for last, and left out
-    /// then, which `reads` notes: they may be of any number, and there or not, and whoever names them has no place by that.
+    /// None where more claims, or nodes, would have to be asked for than may be: what is not known is not nothing. Claims of pods
+    /// that wait are asked for last, and left out then, which `reads` notes: they may be of any number, and there or not, and
+    /// whoever names them has no place by that.
     async fn sum(
         &self,
         key: &Key,
@@ -317,6 +368,7 @@ impl Controller {
                 continue;
             }
             let held = self.devices.held(&usage, reads).await?;
+            let Some(held) = held else { return Ok(None) };
             sums.allocated.add(&held);
             let devices = self.devices.claimed(&pod.namespace, &usage, reads).await?;
             let Some(devices) = devices else { return Ok(None) };
@@ -345,6 +397,16 @@ impl Controller {
             sums.non_preemptible = sums.allocated.clone();
         }
         Ok(Some((sums, queue)))
+    }
+
+    /// Finds the queue in which a group counts: that for which the first of its pods with a place was bound, else its own.
+    fn queue_of(&self, key: &Key, group: Option<&Object>) -> Arc<str> {
+        let has_place = |pod: &Key| self.store.usage(pod).is_some_and(|usage| usage.is_allocated);
+        let members = self.store.members(key).into_iter().filter(has_place);
+        let mut pods = members.filter_map(|pod| self.store.pod(&pod));
+        let bound = pods.find_map(|pod| pod.annotations.shared(annotation::BOUND_QUEUE).cloned());
+        let own = || group.and_then(|group| group.value()["spec"]["queue"].as_str());
+        bound.unwrap_or_else(|| own().unwrap_or_default().into())
     }
 
     /// Reads what the group says itself, else its priority class: values from 100 on are protected.

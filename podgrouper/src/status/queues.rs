@@ -32,6 +32,11 @@ impl Account {
     pub(super) fn sums(&self) -> Sums {
         self.tally.shown()
     }
+
+    /// Gives the sums that its status has.
+    pub(super) fn told(&self) -> Sums {
+        Sums::from_value(&self.object.value()["status"])
+    }
 }
 
 /// The sums of all queues.
@@ -149,6 +154,18 @@ impl Accounts {
 
     pub(super) fn get(&self, name: &str) -> Option<&Account> {
         self.queues.get(name)
+    }
+
+    /// Adds a queue to `names`, with those above it whose sums hold its own.
+    pub(super) fn add_line(&self, queue: &str, names: &mut BTreeSet<String>) {
+        let mut next = Some(queue);
+        while let Some(name) = next {
+            let Some(account) = self.queues.get(name) else { return };
+            if !names.insert(name.to_owned()) {
+                return;
+            }
+            next = account.heir.as_deref();
+        }
     }
 }
 

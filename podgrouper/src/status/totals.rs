@@ -19,6 +19,12 @@ pub(super) const SHOWN_MAX: usize = 256;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Totals(BTreeMap<String, Quantity>);
 
+/// Has tests count the names that are looked up as amounts are summed up.
+fn note_step() {
+    #[cfg(test)]
+    tests::STEPS.set(tests::STEPS.get() + 1);
+}
+
 impl std::hash::Hash for Totals {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         for (name, amount) in &self.0 {
@@ -65,6 +71,7 @@ impl Totals {
     }
 
     pub(crate) fn add_one(&mut self, name: &str, amount: Quantity) {
+        note_step();
         let sum = self.0.entry(name.to_owned()).or_default();
         // Beyond 10^29 units the sum stays where it is.
         *sum = sum.checked_add(amount).unwrap_or(*sum);
@@ -76,9 +83,20 @@ impl Totals {
         }
     }
 
+    /// Adds of another what there is an amount of here too. What the other has beside that costs nothing.
+    pub(super) fn add_to_own(&mut self, other: &Self) {
+        for (name, sum) in &mut self.0 {
+            note_step();
+            if let Some(amount) = other.get(name) {
+                *sum = sum.checked_add(amount).unwrap_or(*sum);
+            }
+        }
+    }
+
     /// The larger amount of each resource.
     pub(crate) fn raise(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
+            note_step();
             let kept = self.0.entry(name.clone()).or_default();
             *kept = (*kept).max(*amount);
         }
@@ -179,6 +197,16 @@ impl Weigh for Sums {
 }
 
 impl Sums {
+    /// Reads what a status says.
+    pub(crate) fn from_value(status: &Value) -> Self {
+        let read = |key: &str| Totals::from_value(&status[key]);
+        Self {
+            requested: read("requested"),
+            allocated: read("allocated"),
+            non_preemptible: read("allocatedNonPreemptible"),
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn add(&mut self, other: &Self) {
         self.requested.add(&other.requested);
@@ -204,8 +232,15 @@ impl Sums {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        /// Names that were looked up on this thread as amounts were summed up.
+        pub(crate) static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
 
     #[test]
     fn a_status_has_room_for_so_many_resources() {

@@ -62,9 +62,17 @@ impl Unplanned {
 /// The amounts that pods hold of a node; one that holds nothing may be left out.
 type Holders = BTreeMap<Arc<Unplanned>, Totals>;
 
+/// A node that is there.
+#[derive(Debug)]
+struct Offer {
+    /// All that its pods may have of it together.
+    offered: Totals,
+    holders: Holders,
+}
+
 /// Holdings by node, as they were when they were asked for first; of a node that is not there nobody holds anything.
 #[derive(Debug, Default)]
-pub(super) struct Holdings(HashMap<String, Option<Holders>>);
+pub(super) struct Holdings(HashMap<String, Option<Offer>>);
 
 /// Divides what a node offers among pods, the first of which come first.
 fn divide(mut offered: Totals, pods: Vec<(Arc<Unplanned>, Arc<Usage>)>) -> Holders {
@@ -73,41 +81,84 @@ fn divide(mut offered: Totals, pods: Vec<(Arc<Unplanned>, Arc<Usage>)>) -> Holde
 
 impl Devices {
     /// Gives what a pod has of its requests: all of it, or where it was put on its node past the scheduler, as much as it holds of
-    /// the node. It holds nothing of one that is not there, which `reads` notes.
+    /// the node. It holds nothing of one that is not there, which `reads` notes. None where the node would have to be asked for,
+    /// and may not: that says nothing of what it holds.
     pub(crate) async fn held<'u>(
         &self,
         usage: &'u Usage,
         reads: &mut Reads,
-    ) -> Result<Cow<'u, Totals>, kube::Error> {
-        let Some(pod) = &usage.unplanned else { return Ok(Cow::Borrowed(&usage.allocated)) };
-        if !reads.holdings.0.contains_key(&pod.node) {
-            self.find_holders(&pod.node, reads).await?;
-        }
-        let Some(Some(holders)) = reads.holdings.0.get(&pod.node) else {
-            reads.lacks_node = true;
-            return Ok(Cow::Owned(Totals::default()));
-        };
-        let mut own = holders.get(pod).cloned().unwrap_or_default();
-        Ok(Cow::Owned(own.take(&usage.allocated)))
+    ) -> Result<Option<Cow<'u, Totals>>, kube::Error> {
+        let Some(pod) = &usage.unplanned else { return Ok(Some(Cow::Borrowed(&usage.allocated))) };
+        let Some(node) = self.offer(&pod.node, reads).await? else { return Ok(None) };
+        let own = node.and_then(|node| node.holders.get(pod)).cloned();
+        Ok(Some(Cow::Owned(own.unwrap_or_default().take(&usage.allocated))))
     }
 
-    /// Finds out who holds how much of a node, unless it would have to be asked for and may not.
-    async fn find_holders(&self, name: &str, reads: &mut Reads) -> Result<(), kube::Error> {
-        if self.cache.remembered(&node_key(name), Part::Whole).await.is_none() {
-            let Some(left) = reads.left.checked_sub(1) else { return Ok(()) };
-            reads.left = left;
+    /// Gives what a pod had that ended while nobody looked. It is as [`Self::held`], but for one that was put on its node past
+    /// the scheduler: who was beside it nobody knows any more, so that it had as much as the node offers it alone.
+    pub(crate) async fn had<'u>(
+        &self,
+        usage: &'u Usage,
+        reads: &mut Reads,
+    ) -> Result<Option<Cow<'u, Totals>>, kube::Error> {
+        let Some(pod) = &usage.unplanned else { return Ok(Some(Cow::Borrowed(&usage.allocated))) };
+        let Some(node) = self.offer(&pod.node, reads).await? else { return Ok(None) };
+        let own = node.map(|node| node.offered.clone());
+        Ok(Some(Cow::Owned(own.unwrap_or_default().take(&usage.allocated))))
+    }
+
+    /// Looks a node up; nothing where it is not there, or is left out, which `reads` notes. None where it may not be asked for,
+    /// and may later.
+    async fn offer<'r>(
+        &self,
+        name: &str,
+        reads: &'r mut Reads,
+    ) -> Result<Option<Option<&'r Offer>>, kube::Error> {
+        let is_known =
+            reads.holdings.0.contains_key(name) || self.find_holders(name, reads).await?;
+        if !is_known && !reads.is_last {
+            return Ok(None);
         }
-        let node = self.node_part(name, Part::Whole).await?;
-        let holders = node.map(|node| {
-            let offered = Totals::from_value(&node.value()["status"]["allocatable"]);
-            divide(offered, self.store.unplanned_on(name))
+        let known = reads.holdings.0.get(name).and_then(Option::as_ref);
+        reads.lacks_node |= known.is_none();
+        Ok(Some(known))
+    }
+
+    /// Finds out who holds how much of a node; false where it would have to be asked for, and may not.
+    async fn find_holders(&self, name: &str, reads: &mut Reads) -> Result<bool, kube::Error> {
+        let Some(offered) = self.offered(name, reads).await? else { return Ok(false) };
+        let offer = offered.map(|offered| {
+            let holders = divide(offered.clone(), self.store.unplanned_on(name));
+            Offer { offered, holders }
         });
         let known = &mut reads.holdings.0;
         if known.len() >= NODES_MAX {
             known.clear();
         }
-        known.insert(name.to_owned(), holders);
-        Ok(())
+        known.insert(name.to_owned(), offer);
+        Ok(true)
+    }
+
+    /// Finds out how much a node offers; nothing where it is not there. None where it would have to be asked for, and may not.
+    async fn offered(
+        &self,
+        name: &str,
+        reads: &mut Reads,
+    ) -> Result<Option<Option<Totals>>, kube::Error> {
+        if let Some(found) = reads.findings.nodes.get(name) {
+            return Ok(Some(found.clone()));
+        }
+        let is_asked = self.cache.remembered(&node_key(name), Part::Whole).await.is_none();
+        if is_asked {
+            let Some(left) = reads.left.checked_sub(1) else { return Ok(None) };
+            reads.left = left;
+        }
+        let node = self.node_part(name, Part::Whole).await?;
+        let offered = node.map(|node| Totals::from_value(&node.value()["status"]["allocatable"]));
+        if is_asked {
+            reads.findings.nodes.insert(name.to_owned(), offered.clone());
+        }
+        Ok(Some(offered))
     }
 }
 

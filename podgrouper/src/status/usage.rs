@@ -148,14 +148,15 @@ fn request(spec: &Value, given: &Given<'_>) -> Totals {
         if is_overlong { own.of_devices() } else { own }
     };
     let (mut sidecars, mut peak) = (Totals::default(), Totals::default());
-    // The most of those that run beside the same sidecars: these are added once, however many there are.
+    // The most of those that run beside the same sidecars: these are added once, however many there are. What none of those
+    // names is left out until all sidecars are there, which have no less of it: sidecars and others may come by turns.
     let mut alone = Totals::default();
     for container in rows("initContainers") {
         let own = requests(container);
         if container["restartPolicy"] == "Always" {
             let mut together = std::mem::take(&mut alone);
             if !together.is_empty() {
-                together.add(&sidecars);
+                together.add_to_own(&sidecars);
                 peak.raise(&together);
             }
             sidecars.add(&own);
@@ -265,8 +266,10 @@ fn claims(pod: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use kai_api::quantity::Quantity;
     use serde_json::{Value, json};
 
+    use super::super::totals::tests::STEPS;
     use super::{MemoryShare, Usage};
 
     fn check(pod: &Value, requested: Value, allocated: Value) {
@@ -279,6 +282,10 @@ mod tests {
 
     fn container(cpu: &str) -> Value {
         json!({"resources": {"requests": {"cpu": cpu}}})
+    }
+
+    fn sidecar(requests: &Value) -> Value {
+        json!({"restartPolicy": "Always", "resources": {"requests": requests}})
     }
 
     /// A container has what is taken from it until its kubelet has done so, and sidecars are containers.
@@ -332,6 +339,46 @@ mod tests {
         assert_eq!(few.iter().count(), 514);
         let many = Usage::of(&pod(20, 256)).requested;
         assert_eq!(many.to_value(), json!({"cpu": "1", "nvidia.com/gpu": "20"}));
+    }
+
+    /// Whoever has sidecars and others come by turns would have all sidecars added once for each of the others.
+    #[test]
+    fn sidecars_that_come_by_turns_with_others_cost_what_they_name() {
+        const SIDECARS: usize = 16;
+        const NAMES: usize = 250;
+        const TURNS: usize = 1_000;
+        let named = |container: usize| {
+            let name = |at: usize| (format!("nvidia.com/mig-{container}-{at}"), json!("1"));
+            sidecar(&Value::Object((0..NAMES).map(name).collect()))
+        };
+        let mut all: Vec<Value> = (0..SIDECARS).map(named).collect();
+        for _ in 0..TURNS {
+            all.extend([container("1"), sidecar(&json!({}))]);
+        }
+        let pod = json!({"spec": {"initContainers": all, "containers": [container("500m")]}});
+        STEPS.set(0);
+        let requested = Usage::of(&pod).requested;
+        let steps = STEPS.get();
+        assert_eq!(requested.iter().count(), SIDECARS * NAMES + 1);
+        for name in ["cpu", "nvidia.com/mig-0-0", "nvidia.com/mig-15-249"] {
+            assert_eq!(requested.get(name), Some(Quantity::from_value(1)), "{name}");
+        }
+        let written = SIDECARS * NAMES + TURNS;
+        assert!(steps <= 5 * written, "{steps} for {written} names");
+    }
+
+    /// Sidecars count for whoever runs beside them, with what they have of a resource at that time.
+    #[test]
+    fn an_init_container_between_sidecars_has_those_before_it_beside_it() {
+        let plain = |requests: Value| json!({"resources": {"requests": requests}});
+        let pod = json!({"spec": {"initContainers": [
+            sidecar(&json!({"cpu": "1", "memory": "1k"})),
+            plain(json!({"cpu": "4", "nvidia.com/gpu": "1"})),
+            sidecar(&json!({"cpu": "1"})),
+            plain(json!({"memory": "2k"})),
+            sidecar(&json!({"nvidia.com/gpu": "2"})),
+        ], "containers": [container("2")]}});
+        check(&pod, json!({"cpu": "5", "memory": "3k", "nvidia.com/gpu": "2"}), json!({}));
     }
 
     /// Records are kept of what has devices.

@@ -8,6 +8,8 @@ use kube::client::Body;
 use prometheus::{Encoder as _, TextEncoder};
 use tokio_util::sync::CancellationToken;
 
+mod late;
+
 use super::*;
 use crate::cache::Cache;
 use crate::pod::Pod;
@@ -313,49 +315,6 @@ fn a_queue_tells_which_queues_are_below_it() {
         let expect = is_news.then(|| json!(["b"]));
         assert_eq!(patch.get("childQueues"), expect.as_ref(), "{status}");
     }
-}
-
-/// Whoever names very many claims has others wait for as long as they are asked for.
-#[tokio::test]
-async fn so_many_claims_are_asked_for_in_one_pass() {
-    const GROUPS: usize = 6;
-    let mut controller = controller();
-    for group in 0..GROUPS {
-        let claim = |number: usize| json!({"name": number.to_string(), "resourceClaimName": format!("c-{group}-{number}")});
-        let claims: Vec<Value> = (0..READS_OF_GROUP_MAX).map(claim).collect();
-        let name = format!("p-{group}");
-        let annotations = json!({"pod-group-name": format!("g-{group}")});
-        let metadata =
-            json!({"namespace": "n", "name": name, "uid": name, "annotations": annotations});
-        let pod = json!({"metadata": metadata, "spec": {"resourceClaims": claims},
-            "status": {"phase": "Running"}});
-        controller.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
-    }
-    let keys = (0..GROUPS).map(|group| Key::new("n", &format!("g-{group}"))).collect();
-    let late = controller.pass(keys).await;
-    assert_eq!(late.len(), GROUPS - READS_MAX / READS_OF_GROUP_MAX, "{late:?}");
-}
-
-/// A queue would have used nothing of what a group has whose user names claims that are not there, on a pod that waits.
-#[tokio::test]
-async fn claims_of_pods_that_wait_hold_up_no_account() {
-    let mut controller = controller();
-    add_pod(&controller, "runs", "Running", &[]);
-    let claim = |number: usize| json!({"name": number.to_string(), "resourceClaimName": format!("c-{number}")});
-    let claims: Vec<Value> = (0..=READS_OF_GROUP_MAX).map(claim).collect();
-    let annotations = json!({"pod-group-name": "g"});
-    let metadata = json!({"namespace": "n", "name": "a", "uid": "a", "annotations": annotations});
-    let pod = json!({"metadata": metadata, "spec": {"resourceClaims": claims},
-        "status": {"phase": "Pending"}});
-    controller.store.set_pod(Pod::from_value(&pod), Usage::of(&pod));
-    let key = Key::new("n", "g");
-    let mut reads = Reads::new(READS_OF_GROUP_MAX);
-    let sums = controller.sum(&key, None, &mut reads).await.expect("the server answers");
-    let held = sums.map(|(sums, _)| sums.allocated.to_value());
-    assert_eq!(held, Some(json!({"cpu": "1"})));
-    let late = controller.pass([key.clone()].into()).await;
-    assert!(late.is_empty(), "{late:?}");
-    assert!(controller.unsure.contains(&key), "they are asked for again");
 }
 
 /// An alert on rounds that fail names the controller whose objects are not up to date.
