@@ -341,7 +341,11 @@ impl Facts {
             Delta::Counter(id, amount) => drop(self.counters.insert(*id, *amount)),
             Delta::Zones(id, Some(numa)) => drop(self.zones.insert(*id, (**numa).clone())),
             Delta::Zones(id, None) => drop(self.zones.remove(id)),
-            Delta::Bound(_) | Delta::BindFailed(_) | Delta::Evicted(_) | Delta::EvictFailed(_) => {}
+            Delta::Bound(_)
+            | Delta::BindFailed(_)
+            | Delta::Evicted(_)
+            | Delta::EvictFailed(_)
+            | Delta::EvictWithdrawn(_) => {}
         }
     }
 

@@ -237,7 +237,8 @@ impl<'a> Renumbering<'a> {
             | Delta::Bound(_)
             | Delta::BindFailed(_)
             | Delta::Evicted(_)
-            | Delta::EvictFailed(_) => return None,
+            | Delta::EvictFailed(_)
+            | Delta::EvictWithdrawn(_) => return None,
         })
     }
 }

@@ -124,6 +124,15 @@ fn a_budget_that_refused_allows_nothing_until_it_is_told_anew() {
     world.tell(Delta::BudgetGone(BudgetId::new(0)));
 }
 
+/// Nobody was asked for it, so that the budget says nothing new.
+#[test]
+fn an_eviction_that_was_withdrawn_costs_its_budget_nothing() {
+    let mut world = world();
+    let pod = the_one_evicted(&mut world);
+    world.tell(Delta::EvictWithdrawn(pod));
+    assert_eq!(evicted(&mut world).len(), 1, "it allows one as before");
+}
+
 #[test]
 fn without_its_budget_everybody_may_leave() {
     let mut world = world();

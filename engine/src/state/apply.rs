@@ -80,15 +80,25 @@ impl State {
                 }
             }),
             Delta::EvictFailed(pod) => {
-                self.nominations.forget_victim(pod);
                 self.exhaust_budgets(pod);
-                self.outcome(pod, |state, told| {
-                    if state.phase == Phase::Evicting && told.phase.is_active() {
-                        state.phase = told.phase;
-                    }
-                });
+                self.stays(pod);
+            }
+            Delta::EvictWithdrawn(pod) => {
+                self.budgets.give_back(pod);
+                self.stays(pod);
             }
         }
+    }
+
+    /// Takes in that a pod which a plan evicted runs on.
+    fn stays(&mut self, pod: PodId) {
+        self.nominations.forget_victim(pod);
+        self.outcome(pod, |state, told| {
+            if state.phase == Phase::Evicting {
+                // Nobody is evicted whose bind is not confirmed, though that it is bound may be told later.
+                state.phase = if told.phase.is_active() { told.phase } else { Phase::Bound };
+            }
+        });
     }
 
     fn outcome(&mut self, pod: PodId, change: impl FnOnce(&mut PodStatus, &Told)) {

@@ -83,6 +83,11 @@ impl Budgets {
             evicted.pod = None;
         }
     }
+
+    /// Counts a pod no more that was to be evicted, and stays.
+    pub(crate) fn give_back(&mut self, pod: PodId) {
+        self.evicted.retain(|one| one.pod != Some(pod));
+    }
 }
 
 impl State {

@@ -89,4 +89,6 @@ pub enum Delta {
     Evicted(PodId),
     /// An eviction that a plan asked for was refused: the pod runs on.
     EvictFailed(PodId),
+    /// An eviction that a plan asked for was asked of nobody: the pod runs on, and its budgets stand as before.
+    EvictWithdrawn(PodId),
 }

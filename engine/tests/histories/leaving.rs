@@ -1,6 +1,6 @@
 //! Limits, quotas and shares of queues, while pods that were told to leave still hold what they held.
 
-use super::*;
+use super::{repeated::PREEMPTION, *};
 
 /// A world in which `old` fills the first node and a queue's limit, and was told to leave by its user.
 fn leaving() -> World {
@@ -126,4 +126,30 @@ fn what_leaves_counts_against_the_quota_of_what_is_never_evicted() {
     assert!(!evicts(&mut world, 0));
     gone(&mut world, &["old"]);
     assert!(evicts(&mut world, 1000));
+}
+
+/// A world in which `low` was bound and is evicted for `high`, before it is told that it was bound.
+pub(super) fn preempted_unheard() -> World {
+    let mut world = world(
+        "nodes: { node0: { gpus: 2 } }\n\
+         queues: { q: { quota: unlimited } }\n\
+         groups: { low: { queue: q, gpus: 2 } }",
+    );
+    assert_eq!(decide(&mut world, 0), ["place low on node0"]);
+    let low = pod(&world, "low");
+    world.tell(Delta::Bound(low));
+    add(&mut world, "groups: { high: { queue: q, gpus: 2, priority: 75 } }");
+    assert_eq!(decide(&mut world, 1000), PREEMPTION);
+    world
+}
+
+/// That it was bound may be told later: it would count as leaving for ever.
+#[test]
+fn a_pod_that_stays_after_all_is_bound_whatever_was_told_of_it() {
+    for stays in [Delta::EvictFailed, Delta::EvictWithdrawn] {
+        let mut world = preempted_unheard();
+        let low = pod(&world, "low");
+        world.tell(stays(low));
+        assert_eq!(decide(&mut world, 2000), PREEMPTION);
+    }
 }

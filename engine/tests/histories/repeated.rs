@@ -2,7 +2,7 @@
 
 use kai_engine::{QueueLane, Why};
 
-use super::*;
+use super::{leaving::preempted_unheard, *};
 
 /// A world of which `low` fills the first node, after the plan that evicts it for `high`.
 fn preempted(nodes: &str) -> World {
@@ -17,7 +17,7 @@ fn preempted(nodes: &str) -> World {
     world
 }
 
-const PREEMPTION: [&str; 2] =
+pub(super) const PREEMPTION: [&str; 2] =
     ["evict low from node0 for high preempt: it has a higher priority", "nominate high on node0"];
 
 /// S7 of the invariants: a plan that evicts promises the room, even where the plan before promised the same.
@@ -87,16 +87,7 @@ fn a_bind_that_failed_is_decided_anew() {
 /// A5 of the architecture: that a pod came to run before it was evicted is told later, and takes nothing back.
 #[test]
 fn news_from_before_an_eviction_do_not_undo_it() {
-    let mut world = world(
-        "nodes: { node0: { gpus: 2 } }\n\
-         queues: { q: { quota: unlimited } }\n\
-         groups: { low: { queue: q, gpus: 2 } }",
-    );
-    assert_eq!(decide(&mut world, 0), ["place low on node0"]);
-    let low = pod(&world, "low");
-    world.tell(Delta::Bound(low));
-    add(&mut world, "groups: { high: { queue: q, gpus: 2, priority: 75 } }");
-    assert_eq!(decide(&mut world, 1000), PREEMPTION);
+    let mut world = preempted_unheard();
     add(&mut world, "groups: { low: { queue: q, gpus: 2, on: node0 } }");
     assert_eq!(decide(&mut world, 2000), ["idle"]);
 }

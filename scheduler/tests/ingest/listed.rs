@@ -232,11 +232,15 @@ fn place(delta: &Delta) -> Option<((&'static str, u64), bool)> {
         Delta::Zones(id, numa) => ("zones", id.number(), numa.is_some()),
         Delta::ClaimsServed(_) => ("claims served", 0, true),
         Delta::SetAside(id, gpus) => ("set aside", id.number(), *gpus > 0),
-        // What has been named stays named.
-        Delta::Spelling(..) | Delta::Lane(..) | Delta::Counter(..) => return None,
-        Delta::Bound(_) | Delta::BindFailed(_) | Delta::Evicted(_) | Delta::EvictFailed(_) => {
-            return None;
-        }
+        // What has been named stays named, and no object is an outcome.
+        Delta::Spelling(..)
+        | Delta::Lane(..)
+        | Delta::Counter(..)
+        | Delta::Bound(_)
+        | Delta::BindFailed(_)
+        | Delta::Evicted(_)
+        | Delta::EvictFailed(_)
+        | Delta::EvictWithdrawn(_) => return None,
     };
     Some(((what, u64::from(number)), is_there))
 }

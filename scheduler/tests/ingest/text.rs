@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use kai_engine::{
     Claim, Delta, DeviceClass, GpuRequest, Group, Holds, Lane, Limit, Missing, Node, Numa, Owner,
-    PerLane, Place, Pod, PodState, PodTerm, Queue, Requirement, Resources, Shape, SliceDevice,
-    SliceDeviceId, Structure, Symbol,
+    PerLane, Place, Pod, PodState, PodTerm, Queue, Reach, Requirement, Resources, Shape,
+    SliceDevice, SliceDeviceId, Structure, Symbol,
 };
 use kai_scheduler::names::{Maps, Number};
 
@@ -65,11 +65,7 @@ pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
             format!("slices of node {} {}", names.node(*id), devices_text(devices, names))
         }
         Delta::Reach(id, reach) => {
-            let nodes: Vec<String> =
-                reach.nodes.iter().map(|term| requirements(term, names)).collect();
-            let nodes = if nodes.is_empty() { String::from("*") } else { nodes.join(" or ") };
-            let devices = devices_text(&reach.devices, names);
-            format!("slices of nodes {} {nodes} {devices}", names.unnamed(id.number()))
+            format!("slices of nodes {} {}", names.unnamed(id.number()), reach_text(reach, names))
         }
         Delta::Counter(id, milli) => {
             format!("counter {} holds {milli}m", names.counters.key(id.number()))
@@ -81,8 +77,15 @@ pub(crate) fn line(delta: &Delta, names: &Spoken<'_>) -> String {
         outcome @ (Delta::Bound(_)
         | Delta::BindFailed(_)
         | Delta::Evicted(_)
-        | Delta::EvictFailed(_)) => panic!("no object is an outcome: {outcome:?}"),
+        | Delta::EvictFailed(_)
+        | Delta::EvictWithdrawn(_)) => panic!("no object is an outcome: {outcome:?}"),
     }
+}
+
+fn reach_text(reach: &Reach, names: &Spoken<'_>) -> String {
+    let nodes: Vec<String> = reach.nodes.iter().map(|term| requirements(term, names)).collect();
+    let nodes = if nodes.is_empty() { String::from("*") } else { nodes.join(" or ") };
+    format!("{nodes} {}", devices_text(&reach.devices, names))
 }
 
 fn zones_text(numa: Option<&Numa>, names: &Spoken<'_>) -> String {
@@ -433,6 +436,7 @@ fn needs_text(shape: &Shape, names: &Spoken<'_>) -> String {
             Missing::Unbound => ("immediate-volume", Symbol::EMPTY),
             Missing::ConfigMap(name) => ("config-map", *name),
             Missing::Request(text) => ("request", *text),
+            Missing::Turn => ("turn", Symbol::EMPTY),
         };
         let _ = write!(text, " missing={what}:{}", names.text(name));
     }
