@@ -9,20 +9,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     base::{
         id_set::IdSet,
-        ids::{GroupId, NodeId, PodId, Rank, ShapeId, Symbol},
+        ids::{GroupId, NodeId, PodId, Rank, Symbol},
     },
     decided::{plan::Misfit, when::When},
     fit::spread::{self, SpreadState},
     state::{
         State,
-        anti_affinity::{Required, requirements_met},
+        anti_affinity::{Kind, Required, requirements_met},
         host_ports::TakenPorts,
+        rows::PodFacts,
     },
     told::pod::PodTerm,
 };
 
 /// So many nodes of closed domains are taken out in the time of a comparison.
 const CLOSED: usize = 8;
+
+/// So many labels of a pod cost as much as one comparison more.
+const LABELS: usize = 8;
 
 /// Domains by node label: key and value.
 type TopologyPairs = BTreeSet<(Symbol, Symbol)>;
@@ -50,7 +54,8 @@ pub(crate) struct PodAffinity {
 ///
 /// # Cost
 /// For pods with terms that of counting who they mean, and in the nodes with such; for those with host ports in these; for
-/// all in the number of pods whose anti-affinity means pods of this one's namespace that have one of its labels, or any.
+/// all in the kinds of pods whose anti-affinity means pods of this one's namespace that have one of its labels, or any, and
+/// in the nodes where such are.
 #[inline]
 pub(crate) fn pod_affinity(state: &mut State, pod: PodId) -> Option<PodAffinity> {
     let facts = &state.pods()[pod];
@@ -108,36 +113,41 @@ fn near_and_far(state: &State, pod: PodId, pod_affinity: &mut PodAffinity) -> u6
     tally.size()
 }
 
-/// Looks for the domains that the anti-affinity of others forbids.
+/// Looks for the domains that the anti-affinity of others forbids: a kind of pods is looked at once, however many of its terms
+/// and pods there are, and by each label of nodes once.
 fn bars(state: &mut State, pod: PodId, pod_affinity: &mut PodAffinity) {
     let facts = &state.pods()[pod];
-    // Pods of one shape and namespace mean the same.
-    let mut known: BTreeMap<(ShapeId, Symbol), Vec<Symbol>> = BTreeMap::new();
-    let (mut looked, mut compared) = (0, 0);
-    for other in state.anti_affinity_towards(facts).filter(|other| *other != pod) {
-        looked += 1;
-        if !state.pods().status[other].is_somewhere() {
+    // What no node has names no domain, and thousands of pods that may be anywhere may name it.
+    let is_there = |key: Symbol| state.shapes().keys.are_on_nodes(key);
+    let mut known: BTreeSet<Kind> = BTreeSet::new();
+    let mut compared = 0;
+    for kind in state.anti_affinity_towards(facts) {
+        compared += 1;
+        if !known.insert(kind) {
             continue;
         }
-        let (shape, namespace) = (state.pods()[other].shape, state.pods()[other].namespace);
-        let keys = known.entry((shape, namespace)).or_insert_with(|| {
-            let terms = &state.shapes()[shape].facts.pod_anti_affinity;
-            compared += terms.len();
-            let meant = terms.iter().filter(|term| matches(state, pod, term, other));
-            meant.map(|term| term.topology_key).collect()
-        });
-        let status = &state.pods().status[other];
-        let far = if status.leaves_for_good() {
-            &mut pod_affinity.far_now
-        } else {
-            &mut pod_affinity.barred
-        };
-        for key in keys {
-            far.extend(nodes_of(state, other).filter_map(|node| state.topology_pair(node, *key)));
-            looked += 1;
+        let (shape, own) = kind;
+        let terms = &state.shapes()[shape].facts.pod_anti_affinity;
+        compared += cost(terms, facts);
+        let meant = terms.iter().filter(|term| is_meant(state, facts, term, own));
+        let keys = meant.map(|term| term.topology_key);
+        let keys: BTreeSet<Symbol> = keys.filter(|key| is_there(*key)).collect();
+        if keys.is_empty() {
+            continue;
+        }
+        for (node, leaves) in state.places_of_others(kind, pod) {
+            compared += 1 + keys.len();
+            let far = if leaves { &mut pod_affinity.far_now } else { &mut pod_affinity.barred };
+            far.extend(keys.iter().filter_map(|key| state.topology_pair(node, *key)));
         }
     }
-    state.steps.compared += count(looked + compared);
+    state.steps.compared += count(compared);
+}
+
+/// Comparisons of terms with the labels of a pod.
+fn cost(terms: &[PodTerm], pod: &PodFacts) -> usize {
+    let requirements = terms.iter().map(|term| term.selector.len().max(1)).sum::<usize>();
+    requirements * (1 + pod.labels.len() / LABELS)
 }
 
 fn count(compared: usize) -> u64 {
@@ -148,8 +158,8 @@ fn count(compared: usize) -> u64 {
 /// not hold for groups with others.
 ///
 /// # Cost
-/// In the number of pods whose anti-affinity means pods of the namespace with a label of theirs, or any; and in the terms
-/// of those that are unlike, times the pods to be placed that are.
+/// In the kinds of pods whose anti-affinity means pods of the namespace with a label of theirs, or any; and in the terms of
+/// these, times the pods to be placed that are unlike.
 pub(crate) fn is_repelled(state: &mut State, group: GroupId) -> bool {
     if state.anti_affinity().is_empty() {
         return false;
@@ -160,30 +170,24 @@ pub(crate) fn is_repelled(state: &mut State, group: GroupId) -> bool {
         return false;
     }
     let mut compared = 0;
-    // Pods by their shapes and namespaces, for each label that their terms require.
-    let mut unlike: BTreeMap<(Symbol, Required), BTreeMap<(ShapeId, Symbol), PodId>> =
-        BTreeMap::new();
+    // Kinds of pods, for each label that their terms require.
+    let mut unlike: BTreeMap<(Symbol, Required), BTreeSet<Kind>> = BTreeMap::new();
     let mut seen: BTreeSet<(Symbol, &[(Symbol, Symbol)])> = BTreeSet::new();
     let is_repelled = pods.iter().any(|pod| {
         let facts = &state.pods()[*pod];
         if !seen.insert((facts.namespace, &facts.labels)) {
             return false;
         }
+        let mut known: BTreeSet<Kind> = BTreeSet::new();
         requirements_met(facts).any(|required| {
-            let others = unlike.entry((facts.namespace, required)).or_insert_with(|| {
-                let others = state.anti_affinity_on(facts.namespace, required);
-                let there = others.filter(|other| {
-                    compared += 1;
-                    state.pods().status[*other].is_somewhere()
-                });
-                let kind =
-                    |other| ((state.pods()[other].shape, state.pods()[other].namespace), other);
-                there.map(kind).collect()
+            let kinds = unlike.entry((facts.namespace, required)).or_insert_with(|| {
+                let kinds = state.anti_affinity_on(facts.namespace, required);
+                kinds.inspect(|_| compared += 1).collect()
             });
-            others.values().any(|other| {
-                let terms = &state.shapes()[state.pods()[*other].shape].facts.pod_anti_affinity;
+            kinds.iter().filter(|kind| known.insert(**kind)).any(|(shape, own)| {
+                let terms = &state.shapes()[*shape].facts.pod_anti_affinity;
                 compared += terms.len();
-                terms.iter().any(|term| matches(state, *pod, term, *other))
+                terms.iter().any(|term| is_meant(state, facts, term, *own))
             })
         })
     });
@@ -276,13 +280,10 @@ fn is_meant_by_all(state: &State, pod: PodId, terms: &[PodTerm], of: PodId) -> b
 
 /// Tells whether a term of `of` means `pod`.
 pub(crate) fn matches(state: &State, pod: PodId, term: &PodTerm, of: PodId) -> bool {
-    let facts = &state.pods()[pod];
-    state.means(term, state.pods()[of].namespace, facts.namespace)
-        && facts.is_selected(&term.selector)
+    is_meant(state, &state.pods()[pod], term, state.pods()[of].namespace)
 }
 
-fn nodes_of(state: &State, pod: PodId) -> impl Iterator<Item = NodeId> + use<> {
-    let status = &state.pods().status[pod];
-    let node = |place: &Option<crate::Place>| place.as_ref().map(|place| place.node);
-    [node(&status.nominee), node(&status.place)].into_iter().flatten()
+/// Tells whether a term of pods of the namespace `own` means a pod.
+fn is_meant(state: &State, pod: &PodFacts, term: &PodTerm, own: Symbol) -> bool {
+    state.means(term, own, pod.namespace) && pod.is_selected(&term.selector)
 }

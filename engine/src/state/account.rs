@@ -11,6 +11,7 @@ use crate::{
         device::{self, Device},
         holding::Taken,
         rows::{Nodes, Phase, PodFacts, PodStatus, Queues},
+        tallies::Presence,
         tree::count::Count,
     },
     told::pod::{Owner, Place},
@@ -39,8 +40,8 @@ impl State {
             self.placed.assign(pod, self.pods[pod].namespace, is_somewhere);
         }
         self.tallies.note(pod, &was, now);
-        if was.is_somewhere() != is_somewhere {
-            self.keep_away(pod, is_somewhere);
+        if !self.anti_affinity.is_empty() {
+            self.keep_away_anew(pod, Presence::of(&was));
         }
         if let Some((queue, mut burden)) = after {
             if let Some((_, before)) = before {
@@ -56,7 +57,7 @@ impl State {
             if self.placed.is_kept() {
                 self.placed.assign(pod, self.pods[pod].namespace, sign == Sign::Plus);
             }
-            self.keep_away(pod, sign == Sign::Plus);
+            self.keep_away(pod, Presence::of(&self.pods.status[pod]), sign);
         }
         if let Some((queue, burden)) = self.occupy(pod, sign) {
             self.queues.charge(queue, &burden);

@@ -8,6 +8,7 @@ use crate::{
         State,
         booking::Sign,
         rows::{PodFacts, PodStatus},
+        tallies::{POD, cost, weight},
     },
     told::{
         pod::Spread,
@@ -32,6 +33,8 @@ impl CountedPods {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct PodCount {
     meant: CountedPods,
+    /// Comparisons that looking at a pod costs.
+    cost: u64,
     /// The shapes that ask about it.
     shapes: BTreeSet<ShapeId>,
     /// Per node: how many stay there, nominated ones included. Derived.
@@ -65,18 +68,19 @@ impl PodCounts {
             .flat_map(|count_row| count_row.on.iter().map(|(node, count)| (*node, *count)))
     }
 
-    /// Counts a pod on a node; gives the number of selectors that it was compared with.
+    /// Counts a pod on a node; gives the comparisons that it took.
     ///
     /// # Cost
-    /// In the pod's labels and the counts of its namespace that name one of them, or none.
+    /// In the pod's labels and the counts of its namespace that name one of them, or none, with all that these name.
     pub(crate) fn count(&mut self, pod: &PodFacts, node: NodeId, sign: Sign) -> u64 {
         let Self { rows, by_label, loose, .. } = self;
-        let mut compared = 0;
+        // Looking up a few labels is nothing beside entering the pod; more than these count.
+        let mut compared = weight(pod.labels.len()) - 1;
         let namespace = pod.namespace;
         let named = pod.labels.iter().filter_map(|label| by_label.get(&(namespace, *label)));
         for row in named.chain(loose.get(&namespace)).flatten() {
             let Some(count_row) = &mut rows[*row] else { continue };
-            compared += 1;
+            compared += count_row.cost;
             if pod.is_meant(&count_row.meant.selector, count_row.meant.namespace) {
                 let count = count_row.on.entry(node).or_default();
                 sign.count(count);
@@ -88,15 +92,17 @@ impl PodCounts {
         compared
     }
 
-    /// Counts a pod on a node for some who did not ask before.
-    fn count_for(&mut self, rows: &[usize], pod: &PodFacts, node: NodeId) {
+    /// Counts a pod on a node for some who did not ask before; gives the comparisons that it took.
+    fn count_for(&mut self, rows: &[usize], pod: &PodFacts, node: NodeId) -> u64 {
+        let mut compared = POD;
         for row in rows {
-            if let Some(count_row) = &mut self.rows[*row]
-                && pod.is_selected(&count_row.meant.selector)
-            {
+            let Some(count_row) = &mut self.rows[*row] else { continue };
+            compared += count_row.cost;
+            if pod.is_selected(&count_row.meant.selector) {
                 *count_row.on.entry(node).or_default() += 1;
             }
         }
+        compared
     }
 
     /// Forgets all counts.
@@ -123,7 +129,9 @@ impl PodCounts {
             None => self.loose.entry(meant.namespace).or_default().push(row),
         }
         self.by_meant.insert(meant.clone(), row);
-        let count_row = PodCount { meant, shapes: BTreeSet::from([shape]), on: BTreeMap::new() };
+        let cost = cost(&meant.selector);
+        let shapes = BTreeSet::from([shape]);
+        let count_row = PodCount { meant, cost, shapes, on: BTreeMap::new() };
         if row == self.rows.len() {
             self.rows.push(Some(count_row));
         } else {
@@ -186,7 +194,8 @@ impl State {
     /// Has the pods counted that a shape asks about.
     ///
     /// # Cost
-    /// In the number of pods of their namespaces, where nobody asked about them before.
+    /// In the number of pods of their namespaces that have a place, times all that the selectors name, where nobody asked about
+    /// them before.
     pub(crate) fn start_counting(&mut self, shape: ShapeId) {
         let mut new: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
         for spread in &self.shapes[shape].facts.spread {
@@ -202,7 +211,8 @@ impl State {
             let pods: Vec<PodId> = self.placed_in(namespace).collect();
             for pod in pods {
                 if let Some(node) = self.pods.status[pod].stays_on() {
-                    self.pod_counts.count_for(&rows, &self.pods[pod], node);
+                    let compared = self.pod_counts.count_for(&rows, &self.pods[pod], node);
+                    self.steps.compared += compared;
                 }
             }
         }
@@ -213,5 +223,77 @@ impl State {
         for spread in spreads {
             self.pod_counts.leave(&CountedPods::of(spread), shape);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::told::{
+        delta::Delta,
+        pod::{Place, Pod, PodState, Shape},
+    };
+
+    /// So many labels has a pod, and so many of them a selector asks about.
+    const LABELS: u32 = 128;
+    const ASKED: u32 = 31;
+
+    /// A pod on a node, with its labels in no order.
+    fn placed(value: u32) -> Pod {
+        let label = |key| (Symbol::new(key), Symbol::new(value));
+        Pod {
+            labels: (0..LABELS).rev().map(label).collect(),
+            state: PodState::Running(Place::on(NodeId::new(0))),
+            ..Pod::default()
+        }
+    }
+
+    /// A constraint about pods that have all labels from this one on which are asked about.
+    fn spread(from: u32) -> Spread {
+        let requirement = |key| Requirement { key: Symbol::new(key), holds: Holds::Exists };
+        Spread {
+            topology_key: Symbol::EMPTY,
+            skew_max: 1,
+            domains_min: 1,
+            namespace: Symbol::EMPTY,
+            selector: (from..from + ASKED).map(requirement).collect(),
+            honors_selection: true,
+            honors_taints: false,
+            required: true,
+        }
+    }
+
+    /// Tells of a pod; gives the comparisons that it took.
+    fn tell(state: &mut State, id: u32, pod: Pod) -> u64 {
+        let before = state.steps.compared;
+        state.apply(Delta::Pod(PodId::new(id), Box::new(pod)));
+        assert_eq!(state.check(), Vec::<String>::new());
+        state.steps.compared - before
+    }
+
+    /// A pod that waits and has these constraints.
+    fn waiting(spread: Vec<Spread>) -> Pod {
+        Pod { shape: Shape { spread, ..Shape::default() }, ..Pod::default() }
+    }
+
+    /// A selector may name hundreds of labels, each of which is looked for in each pod.
+    #[test]
+    fn comparisons_are_all_that_selectors_name() {
+        const PODS: u32 = 20;
+        let (pods, asked) = (u64::from(PODS), u64::from(ASKED));
+        let mut state = State::default();
+        state.apply(Delta::Node(NodeId::new(0), Box::default()));
+        for id in 0..PODS {
+            tell(&mut state, id, placed(0));
+        }
+        let all = vec![spread(0), spread(LABELS - ASKED), spread(LABELS - ASKED + 1)];
+        let compared = tell(&mut state, PODS, waiting(all.clone()));
+        assert!(compared >= pods * 3 * asked, "{compared} for selectors that are new");
+        assert_eq!(tell(&mut state, PODS + 1, waiting(all.clone())), 0, "they are known");
+        let compared = tell(&mut state, 0, placed(1));
+        assert!(compared >= 2 * 3 * asked, "{compared} for a pod that changes");
+        let counts = all.iter().map(|one| state.pod_counts.on(one).collect::<Vec<_>>());
+        let on = vec![(NodeId::new(0), PODS)];
+        assert_eq!(counts.collect::<Vec<_>>(), [on.clone(), on, Vec::new()]);
     }
 }

@@ -13,8 +13,8 @@ use crate::{
         rows::{PodFacts, PodStatus},
     },
     told::{
-        pod::{PodTerm, Shape},
-        requirement::Holds,
+        pod::PodTerm,
+        requirement::{Holds, Requirement},
     },
 };
 
@@ -25,22 +25,22 @@ const KEPT_MAX: usize = 8;
 const MOVES_MAX: usize = 1 << 16;
 
 /// Comparisons that finding a pod and its labels costs.
-const POD: u64 = 16;
+pub(super) const POD: u64 = 16;
 
 /// Labels of a pod, or values of a requirement, that cost as much as one comparison more.
 const LISTED: usize = 8;
 
 /// Nodes on which a pod is counted, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Presence {
+pub(super) struct Presence {
     /// Nodes on which it holds a place or will, each once.
-    nodes: [Option<NodeId>; 2],
+    pub(super) nodes: [Option<NodeId>; 2],
     /// True if it is about to leave, and was not nominated again.
-    leaves: bool,
+    pub(super) leaves: bool,
 }
 
 impl Presence {
-    fn of(status: &PodStatus) -> Self {
+    pub(super) fn of(status: &PodStatus) -> Self {
         let [nominee, place] =
             [&status.nominee, &status.place].map(|place| place.as_ref().map(|place| place.node));
         Self {
@@ -111,12 +111,8 @@ struct Wish {
 
 impl Wish {
     fn new(term: &PodTerm) -> Self {
-        let cost = term.selector.iter().map(|requirement| match &requirement.holds {
-            Holds::In(values) | Holds::NotIn(values) => weight(values.len()),
-            Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => 1,
-        });
         Self {
-            cost: cost.sum::<u64>().max(1),
+            cost: cost(&term.selector),
             term: unplaced(term),
             is_near: false,
             far: BTreeSet::new(),
@@ -131,8 +127,17 @@ fn unplaced(term: &PodTerm) -> PodTerm {
 }
 
 /// Comparisons that so many labels or values cost.
-fn weight(listed: usize) -> u64 {
+pub(super) fn weight(listed: usize) -> u64 {
     1 + u64::try_from(listed / LISTED).unwrap_or(u64::MAX)
+}
+
+/// Comparisons that a selector costs with each pod.
+pub(super) fn cost(selector: &[Requirement]) -> u64 {
+    let cost = selector.iter().map(|requirement| match &requirement.holds {
+        Holds::In(values) | Holds::NotIn(values) => weight(values.len()),
+        Holds::Exists | Holds::Absent | Holds::Above(_) | Holds::Below(_) => 1,
+    });
+    cost.sum::<u64>().max(1)
 }
 
 /// Counts of the pods that the terms of a shape mean, for pods of one namespace.
@@ -175,8 +180,11 @@ fn place_of(keys: &mut Vec<Symbol>, from: usize, key: Symbol) -> usize {
 }
 
 impl Tally {
-    /// Counts of nothing so far. Terms that differ in nothing but domains and weights are compared once.
-    fn new(shape: ShapeId, facts: &Shape, namespace: Symbol) -> Self {
+    /// Counts of nothing so far. Terms that differ in nothing but domains and weights are compared once, and those that keep away
+    /// from domains of which there are none, or wish for them, not at all.
+    fn new(state: &State, shape: ShapeId, namespace: Symbol) -> Self {
+        let facts = &state.shapes[shape].facts;
+        let is_somewhere = |term: &PodTerm| state.shapes.keys.are_on_nodes(term.topology_key);
         let mut wishes: BTreeMap<PodTerm, Wish> = BTreeMap::new();
         let mut wish = |term: &PodTerm, add: &mut dyn FnMut(&mut Wish)| {
             add(wishes.entry(unplaced(term)).or_insert_with(|| Wish::new(term)));
@@ -185,12 +193,12 @@ impl Tally {
         for term in &facts.pod_affinity {
             wish(term, &mut |wish| wish.is_near = true);
         }
-        for term in &facts.pod_anti_affinity {
+        for term in facts.pod_anti_affinity.iter().filter(|term| is_somewhere(term)) {
             let at = place_of(&mut keys, 0, term.topology_key);
             wish(term, &mut |wish| wish.far.extend([at]));
         }
         let far = keys.len();
-        for (weight, term) in &facts.preferred_pods {
+        for (weight, term) in facts.preferred_pods.iter().filter(|(_, term)| is_somewhere(term)) {
             let at = place_of(&mut keys, far, term.topology_key);
             wish(term, &mut |wish| *wish.liked.entry(at).or_default() += i64::from(*weight));
         }
@@ -369,7 +377,7 @@ impl State {
             tally.follow(self);
             tally
         } else {
-            let mut tally = Tally::new(shape, &self.shapes[shape].facts, namespace);
+            let mut tally = Tally::new(self, shape, namespace);
             tally.fill(self);
             tally
         };
@@ -391,7 +399,7 @@ impl State {
         self.tallies.kept.iter().all(|tally| {
             let mut kept = tally.clone();
             kept.follow(self);
-            let mut anew = Tally::new(kept.shape, &self.shapes[kept.shape].facts, kept.namespace);
+            let mut anew = Tally::new(self, kept.shape, kept.namespace);
             anew.fill(self);
             if let Some((pod, presence)) = kept.without {
                 kept.recount(self, pod, presence, Sign::Plus);

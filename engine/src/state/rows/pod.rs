@@ -120,6 +120,7 @@ pub(crate) struct PodRest {
 pub(crate) struct PodExtras {
     pub(crate) nominated: Option<NodeId>,
     pub(crate) claims: Vec<ClaimId>,
+    /// Sorted, so that one is found by a search: selectors may ask about each of a hundred.
     pub(crate) labels: Vec<(Symbol, Symbol)>,
     pub(crate) rank: PodRank,
 }
@@ -134,7 +135,8 @@ static NO_EXTRAS: PodExtras = PodExtras {
 
 impl PodExtras {
     /// These facts as a pod keeps them.
-    pub(crate) fn kept(self) -> Option<Box<Self>> {
+    pub(crate) fn kept(mut self) -> Option<Box<Self>> {
+        self.labels.sort_unstable();
         (self != NO_EXTRAS).then(|| Box::new(self))
     }
 }
@@ -244,8 +246,8 @@ impl PodFacts {
     /// Tells whether all requirements hold for its labels.
     pub(crate) fn is_selected(&self, selector: &[Requirement]) -> bool {
         selector.iter().all(|requirement| {
-            let label = self.labels.iter().find(|(key, _)| *key == requirement.key);
-            holds(&requirement.holds, label.map(|(_, value)| *value), None)
+            let at = self.labels.binary_search_by_key(&requirement.key, |(key, _)| *key);
+            holds(&requirement.holds, at.ok().map(|at| self.labels[at].1), None)
         })
     }
 

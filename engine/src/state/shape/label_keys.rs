@@ -72,6 +72,11 @@ impl LabelKeys {
         self.uses.get(&key).is_some_and(|one| one.is_known)
     }
 
+    /// Tells whether some node has a label with a key.
+    pub(crate) fn are_on_nodes(&self, key: Symbol) -> bool {
+        self.uses.get(&key).is_some_and(|one| one.nodes > 0)
+    }
+
     /// Tells whether nodes have to be told apart by more than when this was asked last.
     pub(crate) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.are_new)
