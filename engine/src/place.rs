@@ -128,6 +128,7 @@ impl<'a> Attempt<'a> {
             self.pods.iter().any(|pod| trial.shapes()[trial.pods()[*pod].shape].gpu_mib > 0);
         limits::affords(trial, self.group, self.ask(trial))?;
         trial.state().looks = Looks::default();
+        trial.state().wished = 0;
         if trial.groups()[self.group].tree.only_leaf().is_none() {
             let leaf = |(at, pod): (usize, &PodId)| trial.pods()[*pod].leaf.map(|leaf| (leaf, at));
             self.by_leaf = self.pods.iter().enumerate().filter_map(leaf).collect();

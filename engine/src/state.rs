@@ -102,6 +102,8 @@ pub(crate) struct State {
     pub(crate) steps: Steps,
     /// Looks at devices that the attempt to place a group may make.
     pub(crate) looks: Looks,
+    /// Comparisons that the attempt made to find out where its pods would rather go.
+    pub(crate) wished: u64,
 }
 
 /// Stage of a pod between its creation and its end.

@@ -32,7 +32,7 @@ const EXPECTED: Millis = 60_000;
 
 impl Cycle<'_> {
     /// Gives every waiting group its turns until it has no more to place or finds no room: first those whom an earlier
-    /// cycle left without one, then all others, and at last those whose queue, or whose namespace in it, took its part of the
+    /// cycle left without one, unless it ended as others got their places, then all others, and at last those whose queue, or whose namespace in it, took its part of the
     /// steps before, in the same order: who had a turn in this round has no other before all of it had theirs. Queues share
     /// the steps while a round goes on, and those who had no turn in the cycles before have one each at first: cycles that are
     /// long enough give turns in the order of queues alone.
@@ -40,11 +40,11 @@ impl Cycle<'_> {
     /// Who was turned down and may find room since has another turn once those had theirs. While a round goes on, who was
     /// nominated comes before all, so that nominations last.
     pub(crate) fn allocate(&mut self) {
-        self.place_nominated_first();
+        let mut failed = Allowance::new(self.config.action_steps_max);
+        self.place_nominated_first(&mut failed);
         self.retractions.settled = self.changes.len();
         let depth = self.config.queue_depth.allocate;
         let mut front = depth.map(|depth| DepthWindow::new(&self.cluster.pending, depth, |_| true));
-        let mut failed = Allowance::new(self.config.action_steps_max);
         if self.cluster.pending.rounds.is_under_way() {
             self.nominate_again(&mut front, &mut failed);
             self.cluster.pending.give_up_nominations();
@@ -54,7 +54,11 @@ impl Cycle<'_> {
             let Cluster { state, pending, .. } = &mut *self.cluster;
             let asked = std::mem::take(pending.rounds.asked(None));
             failed.share(pending.sharers(state, pending.awake()), asked);
-            first = pending.worth_a_try(left.into_iter());
+            first = if std::mem::take(pending.rounds.goes_by_order()) {
+                pending.awake().collect()
+            } else {
+                pending.worth_a_try(left.into_iter())
+            };
             front = self.allocate_to(first.iter().copied().collect(), front, &mut failed);
         }
         if !self.is_cut {
@@ -76,6 +80,7 @@ impl Cycle<'_> {
             // Those behind them had a turn in this round, or came since.
             let [put_off, _] = failed.take_put_off();
             rounds.leave(put_off.into_iter());
+            *rounds.goes_by_order() = failed.is_taken_by_places();
             *rounds.asked(None) = failed.into_asked();
             // Who was nominated is so until somebody else takes the room: it would be for one cycle, and not for the next.
             self.nominate_again(&mut front, &mut Allowance::new(None));
@@ -105,18 +110,25 @@ impl Cycle<'_> {
                 self.cluster.pending.rounds.leave(turns.heads());
                 return;
             }
+            let (mut placed, mut fails) = (0, false);
             while let Some(listing) = self.cluster.pending.listing(turn.group)
                 && self.cluster.pending.owes(&self.cluster.state, turn.group)
             {
                 self.cluster.state.steps.groups += 1;
-                if self.try_group(turn.group, None).is_err() {
-                    failed.take(&self.cluster.state, turn, &begun);
+                let Ok(pods) = self.try_group(turn.group, None) else {
+                    fails = true;
                     break;
-                }
+                };
+                placed += pods;
                 let now = self.relist(turn.group);
                 if let Some(front) = front {
                     front.follow(listing, now.filter(|now| now.queue == listing.queue));
                 }
+            }
+            if fails {
+                failed.take(&self.cluster.state, turn, &begun);
+            } else {
+                failed.take_nominated(&self.cluster.state, &begun, placed);
             }
             turns.done(&self.cluster.state, &self.cluster.pending, turn);
         }
@@ -125,9 +137,9 @@ impl Cycle<'_> {
     /// Gives groups of some class queues their turns, up to the one at which the steps of those that `failed` are spent; what
     /// is left of the groups that may have some.
     ///
-    /// The first turn in which a group gets something does not count: such turns are bounded by the room that there is, and a
-    /// cycle that fills the cluster is to do so at once. Those in which it gets more do, as each costs what the group has of
-    /// pods, which is their square for one that has thousands.
+    /// Of the first turn in which a group gets something only what is dear counts: such turns are bounded by the room that there
+    /// is, and a cycle that fills the cluster is to do so at once, unless a pod costs as much as a turn in vain. Those in which
+    /// it gets more count whole, as each costs what the group has of pods, which is their square for one that has thousands.
     fn allocate_to(
         &mut self,
         pairs: Vec<Pair>,
@@ -156,9 +168,10 @@ impl Cycle<'_> {
             }
             self.cluster.state.steps.groups += 1;
             match self.try_group(turn.group, None) {
-                Ok(()) => {
+                Ok(placed) => {
                     let goes_on = self.seat_again(&mut turns, turn);
                     if !failed.is_again(turn.group, goes_on) {
+                        failed.take_dear(&self.cluster.state, turn, &begun, placed);
                         continue;
                     }
                 }
@@ -222,7 +235,9 @@ impl Cycle<'_> {
     /// lasted on would be used for other places, those that the group is evicted from for others among them. It is void
     /// once the group finds no room. While pods that were evicted for a group take long to leave it has its turn in its
     /// order, as it would keep others from what is free for as long.
-    fn place_nominated_first(&mut self) {
+    ///
+    /// All of them have their turns, as others would take their room; what these cost is taken of the steps of the others.
+    fn place_nominated_first(&mut self, failed: &mut Allowance) {
         for group in std::mem::take(&mut self.cluster.state.nominations.groups) {
             if self.cluster.state.nominations.awaits(group) {
                 self.cluster.state.nominations.groups.push(group);
@@ -240,19 +255,21 @@ impl Cycle<'_> {
                 self.cluster.state.nominations.moves.remove(&group);
                 continue;
             }
-            let mut got = false;
+            let begun = self.cluster.state.steps;
+            let mut placed = 0;
             loop {
                 self.cluster.state.steps.groups += 1;
-                if !self.try_nominated(group) && self.try_group(group, None).is_err() {
-                    break;
-                }
-                got = true;
+                let nominated = self.try_nominated(group);
+                let found = nominated.or_else(|| self.try_group(group, None).ok());
+                let Some(pods) = found else { break };
+                placed += pods;
                 let waits = self.relist(group).is_some();
                 if !waits || !(self.is_expected(group) || self.is_owed(group)) {
                     break;
                 }
             }
-            if got && self.cluster.state.groups()[group].tree.count().nominated > 0 {
+            failed.take_nominated(&self.cluster.state, &begun, placed);
+            if placed > 0 && self.cluster.state.groups()[group].tree.count().nominated > 0 {
                 self.cluster.state.nominations.groups.push(group);
             } else {
                 self.cluster.state.nominations.moves.remove(&group);
@@ -284,8 +301,9 @@ impl Cycle<'_> {
     }
 
     /// Places the next pods of a group on the nodes that they were nominated for, or are expected on after they were moved,
-    /// where each of them was: what became free meanwhile where they would rather go was freed for others.
-    fn try_nominated(&mut self, group: GroupId) -> bool {
+    /// where each of them was: what became free meanwhile where they would rather go was freed for others. Their number, where
+    /// that could be done.
+    fn try_nominated(&mut self, group: GroupId) -> Option<u64> {
         let cluster = &*self.cluster;
         let mut expected = best_node::expected(&cluster.state, group).into_iter();
         let kept = &cluster.state.nominations.nodes;
@@ -308,12 +326,12 @@ impl Cycle<'_> {
         });
         let nodes: Option<IdSet<Rank>> = nominated.collect();
         drop(spare);
-        let nodes = nodes.filter(|_| !pods.is_empty());
-        nodes.is_some_and(|nodes| self.try_pods(group, &pods, Some(&nodes)).is_ok())
+        let nodes = nodes.filter(|_| !pods.is_empty())?;
+        self.try_pods(group, &pods, Some(&nodes)).ok()
     }
 
-    /// Places the next pods of a group, on some nodes or on any, or says why not.
-    fn try_group(&mut self, group: GroupId, nodes: Option<&IdSet<Rank>>) -> Result<(), Why> {
+    /// Places the next pods of a group, on some nodes or on any, and counts them, or says why not.
+    fn try_group(&mut self, group: GroupId, nodes: Option<&IdSet<Rank>>) -> Result<u64, Why> {
         let pods = self.cluster.state.to_place(group);
         if pods.is_empty() {
             return Err(wait::not_ready(&self.cluster.state, group));
@@ -321,13 +339,13 @@ impl Cycle<'_> {
         self.try_pods(group, &pods, nodes)
     }
 
-    /// Places some pods of a group.
+    /// Places some pods of a group; gives their number.
     fn try_pods(
         &mut self,
         group: GroupId,
         pods: &Few<PodId>,
         nodes: Option<&IdSet<Rank>>,
-    ) -> Result<(), Why> {
+    ) -> Result<u64, Why> {
         let started = commit::has_started(&self.cluster.state, group);
         let mut attempt = Attempt::new(self.config, group, Mode::Real, pods);
         if nodes.is_none()
@@ -352,7 +370,7 @@ impl Cycle<'_> {
             self.cluster.state.note_start(group, Some(self.now));
         }
         self.cluster.state.steps.solved += u64::from(!started);
-        Ok(())
+        Ok(u64::try_from(pods.len()).unwrap_or(u64::MAX))
     }
 
     /// Tells whether a group that found no room says nothing of the others of its class; one that goes on is asked

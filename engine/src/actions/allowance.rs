@@ -16,6 +16,10 @@ use crate::{
 /// Steps of a turn beside those that it counts: what counting proves in vain costs as much as looking at so many nodes.
 const TURN_STEPS: u64 = 32;
 
+/// Steps that each pod which gets a place may take without being counted: a few are enough for most, and a cluster is to be filled
+/// in one cycle.
+const PLACED_STEPS: u64 = 32;
+
 /// Steps of an action in one cycle.
 ///
 /// A queue that took its part waits until all others had their turns, and goes on with what they left: so the groups of one
@@ -31,6 +35,8 @@ pub(super) struct Allowance {
     /// None, and nothing is bounded.
     most: Option<u64>,
     taken: u64,
+    /// Those of them that nobody answers for, as groups got places with them that cost no more than a look at each node.
+    by_places: u64,
     /// The most that each queue may take before the others had their turns; none where it may take what is left.
     part: Option<u64>,
     taken_by: BTreeMap<QueueId, u64>,
@@ -52,6 +58,7 @@ impl Allowance {
         Self {
             most: most.map(|most| most.max(1)),
             taken: 0,
+            by_places: 0,
             part: None,
             taken_by: BTreeMap::new(),
             sharers: BTreeMap::new(),
@@ -96,9 +103,38 @@ impl Allowance {
             return;
         }
         let steps = state.steps.since(begun);
-        let steps = steps.total() + TURN_STEPS * steps.groups;
+        self.enter(state, turn, steps.total() + TURN_STEPS * steps.groups);
+    }
+
+    /// Takes what goes beyond the steps that are free of a turn in which a group got something for the first time: so many of its
+    /// pods have a place since.
+    ///
+    /// A look at each node for each pod is what somebody with a few wishes costs. It ends the cycle, and puts nobody off: others
+    /// would get the room that is theirs.
+    pub(super) fn take_dear(&mut self, state: &State, turn: Turn, begun: &Steps, placed: u64) {
+        if self.most.is_none() {
+            return;
+        }
+        let nodes = u64::try_from(state.nodes().index.ranks().len()).unwrap_or(u64::MAX);
+        let dear = dear(state, begun, placed);
+        let by_places = dear.min(nodes.saturating_mul(placed));
+        self.taken += by_places;
+        self.by_places += by_places;
+        self.enter(state, turn, dear - by_places);
+    }
+
+    /// Takes what goes beyond the steps that are free of a turn that comes before all others, since its group was nominated. Such
+    /// turns come again in each cycle, and leave half of all steps to the others.
+    pub(super) fn take_nominated(&mut self, state: &State, begun: &Steps, placed: u64) {
+        let Some(most) = self.most else { return };
+        let taken = self.taken + dear(state, begun, placed);
+        self.taken = taken.min(most / 2).max(self.taken);
+    }
+
+    /// Enters steps of a turn.
+    fn enter(&mut self, state: &State, turn: Turn, steps: u64) {
         if steps == 0 {
-            // Nobody was asked.
+            // Nobody was asked, or it cost no more than it may.
             return;
         }
         self.taken += steps;
@@ -121,6 +157,11 @@ impl Allowance {
     /// Tells whether all steps were taken.
     pub(super) fn is_spent(&self) -> bool {
         self.most.is_some_and(|most| self.taken >= most)
+    }
+
+    /// Tells whether half of what was taken, or more, gave groups the places that are theirs.
+    pub(super) fn is_taken_by_places(&self) -> bool {
+        self.by_places > 0 && self.by_places >= self.taken - self.by_places
     }
 
     /// Puts off the turn of now where its queue took its part, with all that the queue has; where its namespace took its part
@@ -203,5 +244,35 @@ impl Allowance {
         let mut asked = self.asked;
         asked.extend(self.taken_of.into_keys());
         asked
+    }
+}
+
+/// The steps of a turn beyond those that so many pods may take which have a place since.
+fn dear(state: &State, begun: &Steps, placed: u64) -> u64 {
+    state.steps.since(begun).total().saturating_sub(PLACED_STEPS * placed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns of groups that were nominated come in each cycle, and may cost more than an action has.
+    #[test]
+    fn who_was_nominated_leaves_half_to_the_others() {
+        let mut state = State::default();
+        let begun = state.steps;
+        let mut allowance = Allowance::new(Some(1000));
+        state.steps.nodes = 7 * PLACED_STEPS;
+        allowance.take_nominated(&state, &begun, 7);
+        assert_eq!(allowance.taken, 0, "so many are free");
+        state.steps.nodes += 100;
+        allowance.take_nominated(&state, &begun, 7);
+        assert_eq!(allowance.taken, 100);
+        state.steps.nodes += 100_000;
+        allowance.take_nominated(&state, &begun, 7);
+        assert_eq!(allowance.taken, 500);
+        allowance.taken = 700;
+        allowance.take_nominated(&state, &begun, 7);
+        assert_eq!(allowance.taken, 700);
     }
 }

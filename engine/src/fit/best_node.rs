@@ -130,7 +130,7 @@ fn find(
     let (pod_affinity, pod_claims) = (pod_affinity.as_ref(), pod_claims.as_ref());
     let bounds = Bounds { pod, domain, left, devices, pod_affinity, pod_claims };
     let mut search = bounds.search(state);
-    let prefers = preferences::has_preferences(search.shape);
+    let prefers = preferences::are_asked(state, search.shape);
     let nominated = search.nominated();
     let is_nominated = nominated.is_some();
     let found = nominated.or_else(|| match tiers.filter(|_| !prefers) {

@@ -31,6 +31,9 @@ pub(crate) struct Rounds {
     evicting: [Round; EvictionKind::ALL.len()],
     /// Of allocate; none where all had their turns in the last cycle.
     allocating: Option<Left>,
+    /// True where allocate stopped as groups got places that cost much: it goes on in the order of all who wait, in which those
+    /// are the first whose room it is.
+    goes_by_order: bool,
     /// Those who had a turn of allocate since all had one; none where all had one in the last cycle.
     asked: BTreeSet<Sharer>,
     /// Those whom allocate passed over in the cycles of a round.
@@ -117,6 +120,11 @@ impl Rounds {
     /// Takes the groups that allocate left without a turn, where it goes on with a round.
     pub(crate) fn take_left(&mut self) -> Option<Left> {
         self.allocating.take()
+    }
+
+    /// Tells allocate whether it goes on in the order of all who wait, in place of those whom it left.
+    pub(crate) fn goes_by_order(&mut self) -> &mut bool {
+        &mut self.goes_by_order
     }
 
     /// Takes the groups that an action which evicts left without a turn.

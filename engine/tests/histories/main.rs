@@ -16,6 +16,7 @@ mod barred;
 mod changed;
 mod choices;
 mod claimed;
+mod dear_places;
 mod leaving;
 mod lingering;
 mod long_searches;

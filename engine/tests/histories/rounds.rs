@@ -413,7 +413,7 @@ fn crowd(number: u64, queues: &[&str]) -> World {
 }
 
 /// Plans until nothing is left to the next cycle; what was placed.
-fn rest(world: &mut World, number: u64) -> Vec<(PodId, Place)> {
+pub(super) fn rest(world: &mut World, number: u64) -> Vec<(PodId, Place)> {
     let mut placed = Vec::new();
     for cycle in 0..1000 {
         let plan = plan_at(world, cycle);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use kai_engine::{Actions, NamespaceSelectorId};
+use kai_engine::{Actions, Change, NamespaceSelectorId, Placement};
 
 use super::*;
 
@@ -189,6 +189,72 @@ fn pods_that_keep_apart_look_at_no_node_in_vain() {
         assert!(plan.changes.is_empty(), "{what}");
         assert!(plan.steps.nodes < 3 * nodes, "{what}: {:?}", plan.steps);
     }
+}
+
+/// A gang that keeps apart in domains of which there are none costs its pods, and no square of these or of its terms.
+#[test]
+fn a_gang_that_keeps_apart_by_what_no_node_has_is_compared_once() {
+    for terms in [1, 64] {
+        let labels: Vec<String> = (0..terms).map(|number| format!("k{number}: v")).collect();
+        let term = |number| format!("{{ key: none{number}, labels: {{ k{number}: v }} }}");
+        let far: Vec<String> = (0..terms).map(term).collect();
+        let (labels, far) = (labels.join(", "), far.join(", "));
+        let gang = |pods: u64| {
+            let mut world = company(40, 0, "default");
+            // Each pod has another node.
+            world.config.cpu_placement = Placement::Spread;
+            let what = format!("labels: {{ {labels} }}, anti_affinity: [{far}]");
+            compared(&mut world, &format!("pods: {pods}, {what}"))
+        };
+        let (few, many) = (gang(10), gang(40));
+        assert!(few > 0 && many < 6 * few, "{few} for ten pods, {many} for forty");
+        assert!(many < 40 * 20 * terms, "{many} for {terms} terms");
+    }
+}
+
+/// Pods that keep others away do so until the last of their kind is gone.
+#[test]
+fn the_last_of_a_kind_keeps_others_away() {
+    let mut world = company(1, 0, "default");
+    world.config.actions = Actions { allocate: true, ..Actions::NONE };
+    let far = "anti_affinity: [{ key: host, labels: { app: web } }]";
+    for pod in 0..3 {
+        let what = format!("queue: theirs, {far}, on: node00");
+        add(&mut world, &format!("groups: {{ far{pod}: {{ {what} }} }}"));
+    }
+    add(&mut world, "groups: { web: { queue: ours, labels: { app: web } } }");
+    for (at, name) in ["far1", "far0", "far2"].into_iter().enumerate() {
+        let decided = decide(&mut world, i64::try_from(at).expect("few pods"));
+        assert_eq!(decided, ["idle"], "before {name} is gone");
+        gone(&mut world, &[name]);
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+    }
+    assert_eq!(decide(&mut world, 3), ["place web on node00"]);
+}
+
+/// A gang is asked what it would rather have as long as that costs others little; the rest of its pods are placed all the same.
+#[test]
+fn a_gang_whose_wishes_are_dear_is_placed_without_some() {
+    let wish = |number| format!("{{ weight: {number}, node: {{ host: h7 }} }}");
+    let wishes = (1..=64).map(wish).collect::<Vec<_>>().join(", ");
+    let gang = |pods: usize| {
+        let mut world = company(200, 0, "default");
+        world.config.actions = Actions { allocate: true, ..Actions::NONE };
+        let gang = format!("queue: ours, pods: {pods}, prefers: [{wishes}]");
+        add(&mut world, &format!("groups: {{ gang: {{ {gang} }} }}"));
+        let plan = plan_at(&mut world, 0);
+        assert_eq!(world.cluster.check(), Vec::<String>::new());
+        let liked = node(&world, "node07");
+        let is_there =
+            |change: &&Change| matches!(change, Change::Place { node, .. } if *node == liked);
+        let there = plan.changes.iter().filter(is_there).count();
+        (plan.changes.len(), there, plan.steps.compared)
+    };
+    let (placed, liked, compared) = gang(60);
+    assert_eq!((placed, liked), (60, 60), "{compared} comparisons are few enough");
+    let (placed, _, compared) = gang(200);
+    assert_eq!(placed, 200);
+    assert!(compared > 6_400_000 && compared < 6_600_000, "{compared} comparisons");
 }
 
 /// A selector of namespaces means those that were told, until it is told that it does not.
