@@ -389,15 +389,19 @@ impl Catalog {
         context.deltas.extend(told);
     }
 
-    /// Tells what the counters of a pool hold.
+    /// Tells what the counters of a pool hold: the least, of one that is named twice.
     fn tell_counters(&mut self, context: &mut Context, pool: &Pool) {
         let Context { names, deltas, .. } = context;
         let mut told = std::mem::take(&mut self.counters);
         let slices = self.complete(pool).unwrap_or_default();
+        let mut holds: BTreeMap<&str, i64> = BTreeMap::new();
         for (name, amount) in slices.into_iter().flat_map(|slice| &slice.counters) {
+            holds.entry(name).and_modify(|least| *least = (*least).min(*amount)).or_insert(*amount);
+        }
+        for (name, amount) in holds {
             let id = names.counters.intern(&counter_key(pool, name));
-            if told.insert(id, *amount) != Some(*amount) {
-                deltas.push(Delta::Counter(CounterId::new(id), *amount));
+            if told.insert(id, amount) != Some(amount) {
+                deltas.push(Delta::Counter(CounterId::new(id), amount));
             }
         }
         self.counters = told;
