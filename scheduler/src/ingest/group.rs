@@ -241,8 +241,9 @@ impl Groups {
         }
     }
 
-    /// Tells when those groups started that do not say it, by the first of their pods that has a node: a scheduler that died
-    /// between the binds and writing that down must not cost them their minimum run time.
+    /// Tells when those groups started that do not say it, by the first of their pods that was scheduled: a scheduler that
+    /// died between the binds and writing that down must not cost them their minimum run time. A group of which no pod holds
+    /// a place has not started, whatever is written on its pods.
     ///
     /// # Cost
     /// In pods and groups, once for each full list.
@@ -254,7 +255,8 @@ impl Groups {
                 continue;
             };
             let is_unsaid = |object: &GroupObject| object.facts.last_start.is_none();
-            if self.objects.get(group).is_some_and(is_unsaid) {
+            let runs = context.names.groups[group].holders > 0;
+            if runs && self.objects.get(group).is_some_and(is_unsaid) {
                 let start = starts.entry(group).or_insert(at);
                 *start = at.min(*start);
             }
