@@ -351,13 +351,18 @@ impl Initial {
         add(&mut self.sidecars, own);
     }
 
+    /// Adds the sidecars so far to those that ran beside them. A lane of which none of those asks for anything costs nothing: the
+    /// sidecars have no less of it beside the containers later.
     fn close(&mut self) {
         let mut together = std::mem::take(&mut self.alone);
-        add(&mut together, &self.sidecars);
+        let beside = |(lane, _): (Lane, i64)| (lane, self.sidecars.amount(lane));
+        let beside: Resources = together.iter().map(beside).collect();
+        add(&mut together, &beside);
         raise(&mut self.peak, &together);
     }
 
-    /// All sidecars, and the most that ran at a time; sidecars alone are never more than run with the containers.
+    /// All sidecars, and the most that ran at a time, but for lanes of which sidecars alone asked then: these are never more than
+    /// run with the containers.
     pub(super) fn end(mut self) -> (Resources, Resources) {
         self.close();
         (self.sidecars, self.peak)
@@ -416,8 +421,15 @@ pub(super) fn amounts(context: &mut Context, amounts: &Amounts<'_>) -> Resources
     lanes.into_iter().collect()
 }
 
+/// Has tests count the lanes that are looked up as amounts are summed up.
+fn note_step() {
+    #[cfg(test)]
+    tests::STEPS.set(tests::STEPS.get() + 1);
+}
+
 pub(super) fn add(sum: &mut Resources, more: &Resources) {
     for (lane, amount) in more.iter() {
+        note_step();
         let now = sum.amount(lane);
         sum.add(lane, now.saturating_add(amount).min(most(lane)) - now);
     }
@@ -425,6 +437,7 @@ pub(super) fn add(sum: &mut Resources, more: &Resources) {
 
 pub(super) fn raise(most: &mut Resources, other: &Resources) {
     for (lane, amount) in other.iter() {
+        note_step();
         let now = most.amount(lane);
         most.add(lane, (amount - now).max(0));
     }
@@ -432,7 +445,14 @@ pub(super) fn raise(most: &mut Resources, other: &Resources) {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        /// Lanes that were looked up on this thread as amounts were summed up.
+        pub(super) static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
 
     /// The sum as Kubernetes describes it: each init container with all sidecars before it.
     fn one_by_one(containers: &[(Vec<i64>, bool)]) -> (Resources, Resources) {
@@ -477,5 +497,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Whoever has sidecars and others come by turns would have all sidecars added once for each of the others.
+    #[test]
+    fn sidecars_that_come_by_turns_with_others_cost_what_they_name() {
+        const SIDECARS: u16 = 16;
+        const LANES: u16 = 250;
+        const TURNS: usize = 1_000;
+        let named = |sidecar: u16| -> Resources {
+            let first = Lane::FIRST_EXTENDED + sidecar * LANES;
+            (first..first + LANES).map(|lane| (Lane::new(lane), 1)).collect()
+        };
+        let mut initial = Initial::default();
+        STEPS.set(0);
+        for sidecar in 0..SIDECARS {
+            initial.begin(&named(sidecar), true);
+        }
+        for _ in 0..TURNS {
+            initial.begin(&request(&[1_000]), false);
+            initial.begin(&Resources::default(), true);
+        }
+        let (sidecars, peak) = initial.end();
+        let steps = STEPS.get();
+        let lanes = usize::from(SIDECARS * LANES);
+        assert_eq!((sidecars.iter().count(), peak.amount(Lane::CPU)), (lanes, 1_000));
+        let written = lanes + TURNS;
+        assert!(steps <= 5 * written, "{steps} for {written} names");
     }
 }

@@ -10,6 +10,10 @@ use serde_json::{Value, json};
 
 use super::{TENANT, object};
 
+/// Sidecars of a pod that ask for instances, and the kinds that each of them names: no more than admission reads of a pod.
+const SIDECARS: usize = 14;
+const NAMES: usize = 150;
+
 /// One move: what it creates comes before what it patches and resizes, and that before what it deletes. In every text `$n` is the number of the repetition.
 #[derive(Deserialize, Serialize, Clone, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -36,6 +40,9 @@ pub struct Move {
     pub zeros: usize,
     /// So many tolerations, terms about nodes and terms about pods in the pod that is created, which keep it from no node.
     pub wishes: usize,
+    /// So many init containers in the pod that is created, by turns with sidecars that ask for nothing, behind sidecars that ask
+    /// for thousands of kinds of MIG instances.
+    pub turns: usize,
     /// Part of what the API server answers where it refuses the move; empty: it does not.
     pub refused: String,
     /// The API server may refuse it as well as take it, for whatever reason: moves that were drawn do not know each other.
@@ -117,6 +124,9 @@ impl Move {
         if self.wishes > 0 {
             self.wish(&mut object["spec"]);
         }
+        if self.turns > 0 {
+            object["spec"]["initContainers"] = self.by_turns();
+        }
     }
 }
 
@@ -142,6 +152,21 @@ impl Move {
         });
     }
 
+    fn by_turns(&self) -> Value {
+        let named = |at: usize| {
+            let name = |number: usize| (format!("nvidia.com/mig-{at}-{number}"), json!("1"));
+            sidecar(&format!("named-{at}"), &Value::Object((0..NAMES).map(name).collect()))
+        };
+        let turn = |at: usize| {
+            let requests = json!({"requests": {"cpu": "1m"}});
+            let first = json!({
+                "name": format!("first-{at}"), "image": "busybox", "resources": requests,
+            });
+            [first, sidecar(&format!("then-{at}"), &json!({}))]
+        };
+        (0..SIDECARS).map(named).chain((0..self.turns).flat_map(turn)).collect()
+    }
+
     fn link(&self, at: usize) -> Value {
         let mut link = json!({"name": format!("s{at}")});
         if at > 0 {
@@ -152,6 +177,16 @@ impl Move {
         }
         link
     }
+}
+
+/// An init container that goes on beside the others.
+fn sidecar(name: &str, limits: &Value) -> Value {
+    json!({
+        "name": name,
+        "image": "busybox",
+        "restartPolicy": "Always",
+        "resources": {"limits": limits},
+    })
 }
 
 /// The API server understood, and does not do it.
