@@ -33,6 +33,7 @@ mod shard;
 mod spread;
 mod storage;
 mod topology;
+pub(crate) mod turns;
 mod unread;
 
 pub use context::Context;
@@ -45,6 +46,10 @@ use kind::{
     CORE, DEVICES, POD_GROUPS, POLICY, PRIORITIES, QUEUES, SHARDS, STORAGE, TOPOLOGIES, ZONES, row,
 };
 use object::Named;
+
+/// So many pods whose labels matter since now are told in one go. All are told before anything is decided, and copies of all at
+/// once would take hundreds of megabytes.
+const RELABELLED_MAX: usize = 1_000;
 
 kinds! {
     Node => row("Node", CORE.of("nodes"), functions!(node by name))
@@ -169,17 +174,56 @@ impl Ingest {
     /// `told` gives the facts of a pod as they were told last, for nothing is kept of them here. Whoever answers must have
     /// taken all of [`Context::deltas`] before: facts from before one of them would take it back.
     pub fn tell_again(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) {
-        let mut anew = self.context.relabelled(told);
+        self.tell_as_far(told, None);
+    }
+
+    /// Does what [`Ingest::tell_again`] does, but tells of no more pods that refer to something than take some 10 ms. Where
+    /// [`Ingest::has_late`] says so there are more, which come first in the next round.
+    pub fn tell_some_again(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) {
+        self.tell_as_far(told, Some(storage::needs::ROUND_MAX));
+    }
+
+    /// Tells anew of pods that have a label which matters since now, of a thousand at most, so that no more are copied at a time;
+    /// says whether there are more, once [`Context::deltas`] are taken. What is left is told by [`Ingest::tell_again`].
+    pub fn relabel(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) -> bool {
+        let anew = self.context.relabelled(told, RELABELLED_MAX).into_iter();
+        let deltas = anew.map(|(pod, facts)| Delta::Pod(pod, Box::new(facts)));
+        self.context.deltas.extend(deltas);
+        self.context.has_unlabelled()
+    }
+
+    /// Has selectors of topology spread counted that are new, as many as a round takes; says whether others wait for their turn,
+    /// once [`Context::deltas`] are taken. Those of one round are counted by [`Ingest::tell_again`] as well.
+    ///
+    /// # Cost
+    /// All rounds together look at the constraints of a pod twice at most, which is about what it took to read them: those without
+    /// room find none because others are counted.
+    pub fn take_turns(&mut self, told: &dyn Fn(PodId) -> Option<Pod>) -> bool {
+        let anew = self.spreads.flush(&mut self.context, told).into_iter();
+        let deltas = anew.map(|(pod, facts)| Delta::Pod(pod, Box::new(facts)));
+        self.context.deltas.extend(deltas);
+        self.spreads.next(self.context.now).is_some()
+    }
+
+    /// Tells whether pods are to be told anew in the next round for which there was no room in the last one.
+    pub fn has_late(&self) -> bool {
+        self.needs.has_late()
+    }
+
+    fn tell_as_far(&mut self, told: &dyn Fn(PodId) -> Option<Pod>, most: Option<usize>) {
+        let mut anew = self.context.relabelled(told, usize::MAX);
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
         let leaving = self.releasing.flush(&self.context, &now);
         anew.extend(leaving);
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
         let admitted = self.spreads.flush(&mut self.context, &now);
         anew.extend(admitted);
-        let deltas = anew.iter().map(|(pod, facts)| Delta::Pod(*pod, Box::new(facts.clone())));
-        self.context.deltas.extend(deltas);
         let now = |pod| anew.get(&pod).cloned().or_else(|| told(pod));
-        self.needs.flush(&mut self.context, &mut self.catalog, &now);
+        let at = self.context.deltas.len();
+        self.needs.flush(&mut self.context, &mut self.catalog, &now, most);
+        // What pods refer to is filled in last, so that the rest goes before it. There may be many, which need not be copied.
+        let deltas = anew.into_iter().map(|(pod, facts)| Delta::Pod(pod, Box::new(facts)));
+        drop(self.context.deltas.splice(at..at, deltas));
     }
 
     /// Takes in what came of [`Context::questions`]; devices are told anew by [`Ingest::advance`].
@@ -222,9 +266,9 @@ impl Ingest {
         }
     }
 
-    /// Says when something changes by time alone.
+    /// Says when something changes by time alone, or goes on though nothing changes.
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.releasing.next()
+        self.spreads.next(self.context.now).or_else(|| self.releasing.next())
     }
 
     /// Begins a full list.

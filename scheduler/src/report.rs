@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{
     actuate::{GroupChange, PodCondition, Record, Task},
     dispatch::{Dispatch, GroupWrites, ReadGroup, group_target, pod_target},
-    ingest::Groups,
+    ingest::{Groups, turns::Turns},
     message,
     names::Names,
     wording::Wording,
@@ -28,12 +28,10 @@ mod conditions;
 mod desired;
 mod explain;
 mod stamps;
-mod turns;
 
 use conditions::{with, without};
 use desired::{Condition, GroupReport, View, desired, explanation};
 use explain::log_reason;
-use turns::Turns;
 
 /// Numbers in a message change with every cycle of a busy cluster; while the reason stays, so long
 /// must pass before it is said anew.
@@ -43,7 +41,8 @@ const RESAY_MILLISECONDS: i64 = 5_000;
 const REASONS_MAX: usize = 3;
 /// So many pods of a group are told by events of their own. All have the condition, and the group has the event.
 const POD_EVENTS_MAX: usize = 100;
-/// Selectors of devices are evaluated in milliseconds, beside the loop; a group that waits for longer is told so.
+/// Selectors of devices are evaluated in milliseconds, beside the loop, and those of topology spread have their turn in one
+/// of the next cycles; a group that waits for longer is told so.
 const SELECTORS_MILLISECONDS: i64 = 5_000;
 /// So many groups are looked at in a cycle, which takes some 10 ms: the others in the next ones.
 const GROUPS_MAX: usize = 256;
@@ -74,7 +73,7 @@ struct Memory {
     explained: Option<i64>,
     /// Since when there is something to explain, in milliseconds.
     waits_since: Option<i64>,
-    /// Since when selectors of its claims are being evaluated, in milliseconds.
+    /// Since when selectors of its claims are being evaluated, or those of topology spread wait, in milliseconds.
     awaits_selectors_since: Option<i64>,
     /// Counts the writes about it that failed since one succeeded.
     failures: u32,
@@ -197,8 +196,8 @@ impl Report {
         true
     }
 
-    /// Tells whether a group is to be looked at later, as the selectors of its claims are being evaluated: what is said of
-    /// it now is untrue in a moment.
+    /// Tells whether a group is to be looked at later, as the selectors of its claims are being evaluated, or those of topology
+    /// spread wait for their turn: what is said of it now is untrue in a moment.
     fn awaits_selectors(&mut self, group: u32, report: &GroupReport, now: i64) -> bool {
         if !report.awaits_selectors {
             if let Some(memory) = self.said.get_mut(&group) {

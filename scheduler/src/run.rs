@@ -275,7 +275,8 @@ impl Run {
         if self.is_old || !self.lists.are_complete() {
             return Instant::now() + self.period;
         }
-        if self.is_told_early || !self.ingest.context.deltas.is_empty() {
+        let is_told = self.is_told_early || !self.ingest.context.deltas.is_empty();
+        if is_told || self.ingest.has_late() {
             return Instant::now();
         }
         let left = |at: Option<i64>, now: i64| {
@@ -363,7 +364,8 @@ impl Run {
         channels.selecting.ask(std::mem::take(&mut self.ingest.context.questions));
         let opened = Instant::now();
         self.metrics.open.set(milliseconds(opened - started));
-        let plan = self.plan(now);
+        let mut plan = self.plan(now);
+        self.ingest.withdraw(&mut plan.changes, &self.cluster);
         let decided = Instant::now();
         self.gauges.tell(&self.cluster, &self.ingest.context.names);
         self.hand_over(&plan, now, &channels.tasks);

@@ -213,6 +213,40 @@ fn a_group_is_told_nothing_until_the_selectors_of_its_claim_are_evaluated() {
     assert_eq!(world.written(5_000), ["conditions"], "the evaluation takes long");
 }
 
+/// A group of one pod, whose topology spread constraint is one more than a cycle takes in that are new in a namespace.
+fn with_spread() -> World {
+    let mut world = World::new();
+    for object in [queue(), node("a"), group("one", 1)] {
+        world.apply(&object);
+    }
+    for number in 0..17 {
+        let values: Vec<String> = (1..32).map(|value| format!("{number}-{value}")).collect();
+        let expression = json!({"key": "app", "operator": "NotIn", "values": values});
+        let group = if number < 16 { "others" } else { "one" };
+        let mut waits = pod(&format!("{group}-{number}"), group, "");
+        waits["spec"]["topologySpreadConstraints"] = json!([{"topologyKey": "zone", "maxSkew": 1,
+            "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchExpressions": [expression]}}]);
+        world.apply(&waits);
+    }
+    world
+}
+
+/// Nothing is wrong with it: with `schedulingBackoff` it would be left out for ever.
+#[test]
+fn a_group_is_told_nothing_until_its_topology_spread_has_its_turn() {
+    let mut world = with_spread();
+    assert_eq!(world.written(0), Vec::<&str>::new());
+    for _ in 0..2 {
+        world.ingest.tell_again(&|pod| world.cluster.pod_told(pod));
+    }
+    assert_eq!(world.written(10), ["conditions"], "no node has a zone");
+
+    let mut world = with_spread();
+    assert_eq!(world.written(0), Vec::<&str>::new());
+    assert_eq!(world.written(4_999), Vec::<&str>::new());
+    assert_eq!(world.written(5_000), ["conditions"], "its turn takes long to come");
+}
+
 #[test]
 fn a_gang_is_told_once_that_it_is_stale_whatever_else_is_written_of_it() {
     let mut world = World::new();

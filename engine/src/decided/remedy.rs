@@ -219,11 +219,6 @@ impl NoRoom {
             | Misfit::SetAside
             | Misfit::OnlyClaims
             | Misfit::Missing(Missing::Request(_)) => 1211,
-            Misfit::Missing(_)
-            | Misfit::Volume
-            | Misfit::VolumeUnbound
-            | Misfit::StorageAbsent(_)
-            | Misfit::StorageShort(_) => 1210,
             Misfit::Blocked(_)
             | Misfit::Taint(_)
             | Misfit::Selector
@@ -238,7 +233,13 @@ impl NoRoom {
             | Misfit::AntiAffinity
             | Misfit::Barred
             | Misfit::Spread
+            | Misfit::Missing(Missing::Turn)
             | Misfit::Claim(..) => 1209,
+            Misfit::Missing(_)
+            | Misfit::Volume
+            | Misfit::VolumeUnbound
+            | Misfit::StorageAbsent(_)
+            | Misfit::StorageShort(_) => 1210,
         }
     }
 

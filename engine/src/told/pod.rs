@@ -344,4 +344,6 @@ pub enum Missing {
     ConfigMap(Symbol),
     /// A request that can be understood: what is wrong with the pod's own, in these words.
     Request(Symbol),
+    /// Its turn: selectors of its topology spread are new, and are to be counted in a moment.
+    Turn,
 }

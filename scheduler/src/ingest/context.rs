@@ -42,6 +42,8 @@ pub struct Context {
     pub(super) asked: BTreeSet<u32>,
     /// Those of them of which pods that have them may not have been told yet.
     pub(super) newly_asked: Vec<u32>,
+    /// Pods that have some of those and may have been told without.
+    pub(super) unlabelled: Vec<u32>,
 }
 
 impl Context {
@@ -65,6 +67,7 @@ impl Context {
             levels: Levels::default(),
             asked: BTreeSet::new(),
             newly_asked: Vec::new(),
+            unlabelled: Vec::new(),
         }
     }
 

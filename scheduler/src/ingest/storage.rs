@@ -11,6 +11,7 @@ mod config_map;
 pub(in crate::ingest) mod needs;
 pub(in crate::ingest) mod volume;
 
+use super::turns::Turns;
 use volume::{Volumes, counted::Counted};
 
 /// A volume claim that a pod uses.
@@ -69,6 +70,8 @@ pub(in crate::ingest) struct Needs {
     config_map_users: HashMap<Box<str>, BTreeSet<u32>>,
     /// Pods to look at again.
     due: BTreeSet<u32>,
+    /// Those of them for which there was no room in the last round.
+    late: Turns,
     /// Claims without a volume have to be looked at again: what they may get changed.
     pub(in crate::ingest) unbound_due: bool,
 }
@@ -95,6 +98,11 @@ impl Needs {
         self.pods.get(&pod).map_or(&[], |needy| &needy.refers.mounts)
     }
 
+    /// Tells whether pods wait for the next round to be looked at again.
+    pub(in crate::ingest) fn has_late(&self) -> bool {
+        !self.late.is_empty()
+    }
+
     /// Has a pod looked at again.
     fn look_again(&mut self, pod: u32) {
         self.due.insert(pod);
@@ -102,6 +110,7 @@ impl Needs {
 
     fn remove(&mut self, pod: u32) {
         let Some(needy) = self.pods.remove(&pod) else { return };
+        self.late.forget(pod);
         for mount in &needy.refers.mounts {
             leave(&mut self.claim_users, &mount.claim, pod);
             self.counted.due.insert(mount.claim.clone());

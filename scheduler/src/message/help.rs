@@ -293,6 +293,7 @@ fn lift(misfit: Misfit) -> Option<Help> {
         Misfit::Port => "ask for another host port",
         Misfit::Affinity => "start the pods that it has to be near",
         Misfit::Missing(Missing::Request(_)) => "mend what it asks for",
+        Misfit::Missing(Missing::Turn) => "wait: it has its turn in a moment",
         Misfit::Missing(_) | Misfit::VolumeUnbound => "create what it refers to",
         Misfit::OnlyClaims => "ask for GPUs by resource claims",
         Misfit::Claim(..) => "mend its resource claim",

@@ -11,6 +11,10 @@ use kai_engine::{
 use super::{amount_text, over_limit, over_quota, thousandths};
 use crate::names::{ATTRIBUTES_MAX, Names, Number, REQUESTS_MAX, VOLUME, VOLUME_REQUESTS_MAX};
 
+/// Says why a pod waits whose topology spread constraints are to be counted yet.
+pub(super) const TURN: &str =
+    "selectors of its topology spread constraints are new, and have their turn in a moment";
+
 /// The reason of one node that is known: some name the pod, the node or what is on it.
 ///
 /// # Source

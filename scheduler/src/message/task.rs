@@ -6,7 +6,7 @@ use kai_engine::{Misfit, Missing, NoRoom};
 
 use super::{
     detail,
-    misfit::{claim_problem, on_node, pod_name, reason, too_dear, too_large},
+    misfit::{TURN, claim_problem, on_node, pod_name, reason, too_dear, too_large},
 };
 use crate::names::{Names, Number};
 
@@ -77,6 +77,8 @@ fn unmet(no_room: &NoRoom, names: &Names) -> Vec<String> {
             config_maps.push(names.text(*name));
         } else if let Misfit::Missing(Missing::Request(what)) = misfit {
             lines.push(line("Request", names.text(*what)));
+        } else if let Misfit::Missing(Missing::Turn) = misfit {
+            lines.push(line("PodTopologySpread", TURN));
         } else if let Misfit::Missing(missing) = misfit {
             let error = volume_problem(*missing, namespace, name, names);
             lines.push(line("VolumeBinding", &error));
@@ -125,5 +127,6 @@ fn volume_problem(missing: Missing, namespace: &str, pod: &str, names: &Names) -
         Missing::Unbound => String::from("pod has unbound immediate PersistentVolumeClaims"),
         Missing::ConfigMap(name) => format!("config map {} is missing", text(name)),
         Missing::Request(what) => String::from(text(what)),
+        Missing::Turn => String::from(TURN),
     }
 }

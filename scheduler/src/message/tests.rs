@@ -382,6 +382,11 @@ fn what_is_missing_keeps_a_pod_out_before_any_node_is_looked_at() {
     );
     check(&[Missing::Request(wrong)], "\nRequest: annotation gpu-fraction: \"1.5\" must be less.");
     check(
+        &[Missing::Turn],
+        "\nPodTopologySpread: selectors of its topology spread constraints are new, and have their \
+         turn in a moment.",
+    );
+    check(
         &[Missing::Unbound],
         "\nVolumeBinding: pod has unbound immediate PersistentVolumeClaims.",
     );

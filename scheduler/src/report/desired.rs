@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use kai_api::explanation::Explanation;
-use kai_engine::{ClaimProblem, Cluster, GroupId, Misfit, PodId, Stage, Symbol, Unselected, Why};
+use kai_engine::{
+    ClaimProblem, Cluster, GroupId, Misfit, Missing, PodId, Stage, Symbol, Unselected, Why,
+};
 
 use crate::{
     ingest::GroupObject,
@@ -33,7 +35,7 @@ pub(super) struct GroupReport {
     pub(super) not_ready: Option<String>,
     /// Says why it waits.
     pub(super) told: Option<Told>,
-    /// Tells whether that rests on selectors of devices that are being evaluated.
+    /// Tells whether that rests on selectors: of devices, which are being evaluated, or of topology spread, whose turn comes.
     pub(super) awaits_selectors: bool,
     /// Says how its pods stand.
     pub(super) standing: Standing,
@@ -85,13 +87,15 @@ pub(super) fn desired(view: View<'_>) -> GroupReport {
     }
 }
 
-/// Tells whether a reason rests on selectors of devices that are being evaluated: another one may follow in a moment.
+/// Tells whether a reason rests on selectors of devices that are being evaluated, or on those of topology spread that wait for
+/// their turn: another one may follow in a moment.
 fn awaits_selectors(why: &Why) -> bool {
     const UNDECIDED: ClaimProblem = ClaimProblem::Unselected(Unselected::Undecided);
     match why {
         Why::NoRoom(no_room) => {
-            let is_of_selectors =
-                |(misfit, _): &(Misfit, u32)| matches!(misfit, Misfit::Claim(_, UNDECIDED));
+            let is_of_selectors = |(misfit, _): &(Misfit, u32)| {
+                matches!(misfit, Misfit::Claim(_, UNDECIDED) | Misfit::Missing(Missing::Turn))
+            };
             no_room.misfits.iter().any(is_of_selectors)
                 || no_room.before.iter().any(awaits_selectors)
         }

@@ -12,10 +12,12 @@ use crate::{
 };
 
 impl Run {
-    /// Tells the engine what changed.
+    /// Tells the engine what changed: before the first plan all of it, so that a restart decides as if nothing had happened, and
+    /// later as much as a round has room for.
     pub(super) fn tell(&mut self, now: Timestamp) {
+        let is_whole = self.cycles == 0;
         let Self { ingest, sharing, cluster, .. } = self;
-        tell(ingest, sharing, cluster, now);
+        tell_as_far(ingest, sharing, cluster, now, is_whole);
     }
 
     /// Tells the engine what objects said so far, before a cycle does.
@@ -49,17 +51,28 @@ impl Run {
     }
 }
 
-/// Tells the engine what changed. Where the volumes of claims are being made follows from the labels of nodes, which
-/// the engine has: what that takes from other claims is told in a second go.
+/// Tells the engine all that changed.
 pub(crate) fn tell(
     ingest: &mut Ingest,
     sharing: &mut Sharing,
     cluster: &mut Cluster,
     now: Timestamp,
 ) {
-    apply_deltas(ingest, sharing, cluster, now);
+    tell_as_far(ingest, sharing, cluster, now, true);
+}
+
+/// Tells the engine what changed. Where the volumes of claims are being made follows from the labels of nodes, which
+/// the engine has: what that takes from other claims is told in a second go.
+fn tell_as_far(
+    ingest: &mut Ingest,
+    sharing: &mut Sharing,
+    cluster: &mut Cluster,
+    now: Timestamp,
+    is_whole: bool,
+) {
+    apply_deltas(ingest, sharing, cluster, now, is_whole);
     if ingest.keep_room(&|node, terms| cluster.meets(node, terms)) {
-        apply_deltas(ingest, sharing, cluster, now);
+        apply_deltas(ingest, sharing, cluster, now, is_whole);
     }
 }
 
@@ -94,17 +107,38 @@ fn leave_out_replaced(deltas: &mut Vec<Delta>) {
     deltas.retain(|_| is_kept.pop().unwrap_or(true));
 }
 
-fn apply_deltas(ingest: &mut Ingest, sharing: &mut Sharing, cluster: &mut Cluster, now: Timestamp) {
+fn apply_deltas(
+    ingest: &mut Ingest,
+    sharing: &mut Sharing,
+    cluster: &mut Cluster,
+    now: Timestamp,
+    is_whole: bool,
+) {
     ingest.advance(now);
     leave_out_replaced(&mut ingest.context.deltas);
-    for delta in ingest.context.deltas.drain(..) {
-        cluster.apply(delta);
+    apply(ingest, cluster);
+    while ingest.relabel(&|pod| cluster.pod_told(pod)) {
+        apply(ingest, cluster);
     }
-    ingest.tell_again(&|pod| cluster.pod_told(pod));
+    apply(ingest, cluster);
+    if is_whole {
+        // While pods wait for their turn others would take their places.
+        while ingest.take_turns(&|pod| cluster.pod_told(pod)) {
+            apply(ingest, cluster);
+        }
+        apply(ingest, cluster);
+        ingest.tell_again(&|pod| cluster.pod_told(pod));
+    } else {
+        ingest.tell_some_again(&|pod| cluster.pod_told(pod));
+    }
     for told in ingest.context.shared.drain(..) {
         sharing.told(told);
     }
     ingest.context.deltas.extend(sharing.take_deltas());
+    apply(ingest, cluster);
+}
+
+fn apply(ingest: &mut Ingest, cluster: &mut Cluster) {
     for delta in ingest.context.deltas.drain(..) {
         cluster.apply(delta);
     }

@@ -11,6 +11,8 @@ use crate::actuate::{Bind, ShareGrant, ShareOutcome};
 use crate::settings::Args;
 use crate::wording::Wording;
 
+mod rounds;
+
 /// A loop that takes in what is said here, and what it has written.
 struct World {
     run: Run,
@@ -486,15 +488,4 @@ async fn the_actions_of_a_cycle_share_its_steps() {
     let channels = world.channels();
     assert!(world.cycle(&channels), "it is cut");
     assert!((0..200).any(|_| !world.cycle(&channels)), "all have their turns in the end");
-}
-
-/// Others are to have the machine for a while, and who comes meanwhile is not to wait for long where there is much to do.
-#[test]
-fn a_cycle_that_was_cut_is_followed_by_a_short_rest() {
-    let rests = |is_cut| {
-        let rest = |worked| rest_after(Duration::from_millis(worked), is_cut).as_millis();
-        [0, 1, 30, 80].map(rest)
-    };
-    assert_eq!(rests(false), [0, 2, 60, 100]);
-    assert_eq!(rests(true), [0, 2, 10, 10]);
 }

@@ -94,6 +94,7 @@ fn lift(reason: Misfit) -> &'static str {
         Misfit::StorageAbsent(_) => "add a node that has storage of the class of its claim",
         Misfit::StorageShort(_) => "free storage of the class of its claim",
         Misfit::Missing(Missing::Request(_)) => "mend what it asks for",
+        Misfit::Missing(Missing::Turn) => "wait for its turn",
         Misfit::Missing(_) => "create what it refers to",
         Misfit::Devices => "free devices on one node",
         Misfit::Elsewhere => "free room where the devices of its claim are",

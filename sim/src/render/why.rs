@@ -229,6 +229,7 @@ fn misfit(why: Misfit, count: u32, names: &Names) -> String {
             return format!("{nodes} short of storage of class {}", names.of_symbol(class));
         }
         Misfit::Missing(Missing::Request(_)) => "cannot give what makes no sense",
+        Misfit::Missing(Missing::Turn) => "take it once it has its turn",
         Misfit::Missing(_) => "cannot give what does not exist",
         Misfit::Elsewhere => "away from the devices that a claim of it has",
         Misfit::Devices => "without the devices that its claims ask for",

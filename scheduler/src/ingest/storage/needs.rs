@@ -7,8 +7,10 @@ use std::{
 };
 
 use kai_api::names::annotation;
-use kai_engine::{ClaimId, Delta, Missing, Pod, PodId, PodState, VolumeNodes};
+use kai_engine::{ClaimId, Delta, Missing, Pod, PodId, PodState, Shape, VolumeNodes};
 use serde::Deserialize;
+
+mod misled;
 
 use super::{Allowed, Mount, Needs, Needy, Refers};
 use crate::{
@@ -23,6 +25,16 @@ use crate::{
 
 /// Kubernetes puts this into every namespace by itself, and the kubelet waits for it: nobody has to be told.
 const ROOT_CA: &str = "kube-root-ca.crt";
+
+/// So much may be done in one round for pods that refer to what changed, some 10 ms. To look at a pod counts one, and one more for
+/// each reference of which has to be found out what it allows.
+pub(in crate::ingest) const ROUND_MAX: usize = 1 << 16;
+/// To tell of a pod anew counts so much, and one more for each entry that is copied and compared: a round tells of a thousand pods
+/// that say little of where they may go, and of some seventy that say all they may.
+const OF_POD: usize = 64;
+/// A namespace has its turn until so much was done in it, some 160 us: what a pod takes that says all it may. By turns of one pod
+/// those that say little would have a fifteenth of a round beside others that say much.
+const TURN_MAX: usize = 1 << 10;
 
 /// One of `spec.volumes`, only what refers to other objects.
 #[derive(Deserialize, Default, Debug)]
@@ -77,6 +89,33 @@ pub(in crate::ingest) struct Mentioned {
     pub(in crate::ingest) config_maps: usize,
 }
 
+/// A round in which pods are told anew.
+struct Round<'t> {
+    /// Gives the facts of a pod as they were told last.
+    told: &'t dyn Fn(PodId) -> Option<Pod>,
+    /// Says how much may be done in it yet; none: everything.
+    left: Option<usize>,
+    /// Says how much was done in the turn of the namespace that has it.
+    turn: usize,
+    /// Pods that were told anew in it: `told` does not have that.
+    pushed: HashSet<u32>,
+    /// Says what references allow, by where they are: a gang refers to the same, of which nothing has to be found out twice.
+    known: HashMap<usize, Arc<Allowed>>,
+}
+
+impl<'t> Round<'t> {
+    /// Begins one in which so much may be done; none: everything.
+    fn new(told: &'t dyn Fn(PodId) -> Option<Pod>, left: Option<usize>) -> Self {
+        Self { told, left, turn: TURN_MAX, pushed: HashSet::new(), known: HashMap::new() }
+    }
+
+    /// Counts what was done.
+    fn spend(&mut self, parts: usize) {
+        self.left = self.left.map(|left| left.saturating_sub(parts));
+        self.turn = self.turn.saturating_add(parts);
+    }
+}
+
 impl WireVolume<'_> {
     /// Tells whether it is a claim, or has one made for it.
     fn is_claim(&self) -> bool {
@@ -126,12 +165,14 @@ impl Needs {
         self.due.remove(&row);
     }
 
-    /// Tells anew of pods for which something changed.
+    /// Tells anew of pods for which something changed, of so many as `most` has room for where it says something. The others are
+    /// late: they come first in the next round. Namespaces take turns, each as dear as another.
     pub(in crate::ingest) fn flush(
         &mut self,
         context: &mut Context,
         catalog: &mut Catalog,
         told: &dyn Fn(PodId) -> Option<Pod>,
+        most: Option<usize>,
     ) {
         if std::mem::take(&mut self.unbound_due) {
             let Self { volumes, claim_users, due, .. } = self;
@@ -139,40 +180,83 @@ impl Needs {
                 due.extend(pods);
             }
         }
-        let mut pushed = HashSet::new();
-        self.tell_pods(context, told, &mut pushed);
+        let mut round = Round::new(told, most);
+        self.tell_pods(context, &mut round);
         self.flush_counted(context, catalog);
         // Those of claims that are refused since now, or are not any more.
-        self.tell_pods(context, told, &mut pushed);
+        self.tell_pods(context, &mut round);
         self.volumes.flushed();
     }
 
-    /// Tells anew of the pods that are due, and of those in `pushed` whatever `told` has of them: it does not have what was pushed.
-    fn tell_pods(
+    /// Tells anew of the pods that are due, as far as there is room in the round.
+    fn tell_pods(&mut self, context: &mut Context, round: &mut Round<'_>) {
+        round.known.clear();
+        let mut due = std::mem::take(&mut self.due);
+        if round.left.is_none() {
+            due.extend(std::iter::from_fn(|| self.late.take()));
+            for row in due {
+                self.tell_pod(context, round, row);
+            }
+            return;
+        }
+        for row in due {
+            if let Some(needy) = self.pods.get(&row) {
+                self.late.add(row, needy.refers.namespace());
+            }
+        }
+        while round.left != Some(0)
+            && let Some(row) = self.next_late(round)
+        {
+            self.tell_pod(context, round, row);
+        }
+    }
+
+    /// Takes the next of those that are late: one of the namespace that has its turn, until as much was done in that as may be.
+    fn next_late(&mut self, round: &mut Round<'_>) -> Option<u32> {
+        if round.turn < TURN_MAX
+            && let Some(row) = self.late.take_more()
+        {
+            return Some(row);
+        }
+        round.turn = 0;
+        self.late.take()
+    }
+
+    /// Tells anew of a pod where its needs allow something else than it was told, and of one that was told anew in this round
+    /// whatever its facts from before it say.
+    fn tell_pod(&mut self, context: &mut Context, round: &mut Round<'_>, row: u32) {
+        let Some(mut needy) = self.pods.remove(&row) else { return };
+        round.spend(1);
+        let allowed = self.look(context, round, &needy);
+        if !Arc::ptr_eq(&allowed, &needy.told)
+            && let Some(mut facts) = (round.told)(PodId::new(row))
+        {
+            needy.told = allowed;
+            let is_new = needy.tell(&mut facts);
+            round.spend(OF_POD + entries(&facts.shape));
+            if is_new || round.pushed.contains(&row) {
+                round.pushed.insert(row);
+                context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
+            }
+        }
+        self.pods.insert(row, needy);
+    }
+
+    /// Works out what a pod's needs allow, in a round once for all that refer to the same.
+    fn look(
         &mut self,
         context: &mut Context,
-        told: &dyn Fn(PodId) -> Option<Pod>,
-        pushed: &mut HashSet<u32>,
-    ) {
-        // A gang refers to the same, of which nothing has to be found out twice.
-        let mut known: HashMap<usize, Arc<Allowed>> = HashMap::new();
-        for row in std::mem::take(&mut self.due) {
-            let Some(mut needy) = self.pods.remove(&row) else { continue };
-            let at = Arc::as_ptr(&needy.refers).addr();
-            let allowed = known.get(&at).filter(|_| !needy.refers.is_of_one_pod()).cloned();
-            let allowed = allowed.unwrap_or_else(|| self.allowed(context, &needy));
-            known.insert(at, Arc::clone(&allowed));
-            if !Arc::ptr_eq(&allowed, &needy.told)
-                && let Some(mut facts) = told(PodId::new(row))
-            {
-                needy.told = allowed;
-                if needy.tell(&mut facts) || pushed.contains(&row) {
-                    pushed.insert(row);
-                    context.deltas.push(Delta::Pod(PodId::new(row), Box::new(facts)));
-                }
-            }
-            self.pods.insert(row, needy);
-        }
+        round: &mut Round<'_>,
+        needy: &Needy,
+    ) -> Arc<Allowed> {
+        let at = Arc::as_ptr(&needy.refers).addr();
+        let known = round.known.get(&at).filter(|_| !needy.refers.is_of_one_pod()).cloned();
+        let allowed = known.unwrap_or_else(|| {
+            round.spend(needy.refers.len());
+            self.allowed(context, needy)
+        });
+        round.known.insert(at, Arc::clone(&allowed));
+        allowed
     }
 
     /// Works out what a pod's needs allow: the very same as the last time, where nothing changed.
@@ -215,9 +299,10 @@ impl Needy {
         let (counted, lacking) =
             if waits { (&counted[..], &missing[..]) } else { (&[][..], &[][..]) };
         let Pod { shape, claims, .. } = facts;
-        // What is wrong with the request itself is known from the pod alone, and stays.
-        let of_request = shape.missing.iter().filter(|one| matches!(one, Missing::Request(_)));
-        let missing: Vec<Missing> = of_request.chain(lacking).copied().collect();
+        // What is wrong with the pod itself, and that it waits for its turn, does not hang on what it refers to.
+        let is_own = |one: &&Missing| matches!(one, Missing::Request(_) | Missing::Turn);
+        let own = shape.missing.iter().filter(is_own);
+        let missing: Vec<Missing> = own.chain(lacking).copied().collect();
         let all: Vec<ClaimId> = self.claims.iter().chain(counted).copied().collect();
         let is_new = shape.missing != missing || shape.volumes != *volumes || *claims != all;
         (shape.missing, shape.volumes, *claims) = (missing, Arc::clone(volumes), all);
@@ -225,7 +310,31 @@ impl Needy {
     }
 }
 
+/// Counts what a shape says of where a pod may go, by which it is copied, and compared with others.
+fn entries(shape: &Shape) -> usize {
+    let of_nodes: usize = shape.node_affinity.iter().map(Vec::len).sum();
+    let of_volumes: usize = shape.volumes.iter().map(|volume| 1 + volume.terms.len()).sum();
+    let of_pods = [&shape.pod_affinity, &shape.pod_anti_affinity].map(Vec::len);
+    let preferred = [shape.preferred_nodes.len(), shape.preferred_pods.len()];
+    let plain = [shape.node_selector.len(), shape.tolerations.len()];
+    let others = [shape.spread.len(), shape.ports.len()];
+    let listed = of_pods.iter().chain(&preferred).chain(&plain).chain(&others);
+    of_nodes + of_volumes + listed.sum::<usize>()
+}
+
 impl Refers {
+    /// Counts the references.
+    fn len(&self) -> usize {
+        self.mounts.len() + self.config_maps.len()
+    }
+
+    /// The namespace of the pods that refer to this.
+    fn namespace(&self) -> &str {
+        let claim = self.mounts.first().map(|mount| &mount.claim);
+        let name = claim.or_else(|| self.config_maps.first());
+        name.and_then(|name| name.split_once('/')).map_or("", |(namespace, _)| namespace)
+    }
+
     /// Tells whether a claim is among them that is made for one pod, which is another's for another.
     fn is_of_one_pod(&self) -> bool {
         self.mounts.iter().any(|mount| mount.ephemeral)

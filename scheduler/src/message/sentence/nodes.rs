@@ -5,7 +5,7 @@ use kai_engine::{
 };
 
 use super::{Asked, Reason, nodes_of, whose};
-use crate::message::misfit::{claim_problem, resource};
+use crate::message::misfit::{TURN, claim_problem, resource};
 use crate::names::Names;
 
 /// The reason of a group of which nodes refuse a pod.
@@ -208,6 +208,7 @@ fn absent(missing: Missing, names: &Names) -> Reason {
         Missing::Request(what) => {
             Reason::new(1211, "InvalidGpu", text(what).trim_end_matches('.')).never()
         }
+        Missing::Turn => Reason::new(1209, "TopologySpread", TURN),
     }
 }
 

@@ -34,6 +34,8 @@ pub(in crate::ingest) struct Counted {
     reaches: BTreeSet<u32>,
     /// Claims that may have to be told anew, or of other users.
     pub(in crate::ingest) due: BTreeSet<Box<str>>,
+    /// Claims that are gone while pods may still be told with them, by namespace.
+    leaving: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
 }
 
 /// A claim as it was told.
@@ -105,13 +107,22 @@ impl Needs {
     ///
     /// # Cost
     /// In the claims that changed, in the volumes that are reached as those are that came or went, and in all of a storage
-    /// class where a claim asks for something new of it; a volume and a wish are compared once.
+    /// class where a claim asks for something new of it; a volume and a wish are compared once. Claims that are gone while pods
+    /// are late cost nothing until no pod of their namespace is.
     pub(in crate::ingest) fn flush_counted(
         &mut self,
         context: &mut Context,
         catalog: &mut Catalog,
     ) {
         let mut gone: Vec<DeviceClassId> = Vec::new();
+        let Self { counted: Counted { due, leaving, .. }, late, .. } = self;
+        leaving.retain(|namespace, claims| {
+            let waits = late.has_of(namespace);
+            if !waits {
+                due.append(claims);
+            }
+            waits
+        });
         // Where a claim goes, another one of its namespace may come to be due.
         while let Some(key) = self.counted.due.pop_first() {
             gone.extend(self.tell_claim(context, catalog, &key));
@@ -158,8 +169,18 @@ impl Needs {
         if !self.volumes.claims.contains_key(key)
             && let Some(id) = context.names.claims.find(&key_of(key))
         {
-            // No pod is told with it any more: all of its users were looked at again.
-            context.names.claims.remove(id);
+            let (namespace, leaving) = (namespace_of(key), &mut self.counted.leaving);
+            let is_used = self.claim_users.contains_key(key);
+            if is_used && self.late.has_of(namespace) {
+                // No other claim is to get its number meanwhile.
+                leaving.entry(Box::from(namespace)).or_default().insert(Box::from(key));
+            } else {
+                // No pod is told with it any more: its users are gone, or all of them were looked at again.
+                if let Some(claims) = leaving.get_mut(namespace) {
+                    claims.remove(key);
+                }
+                context.names.claims.remove(id);
+            }
         }
         let told = told?;
         let gone = self.request_no_more(key, &told);

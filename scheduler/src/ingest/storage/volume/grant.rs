@@ -1,14 +1,14 @@
 //! Describes what a bind has to write so that the claims of its pod get their volumes, and what is kept for that until it shows in
 //! the claims and volumes themselves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kai_engine::{Change, Cluster, NodeId, Requirement, Reserved};
 
-use super::{Class, Form, Volume, Volumes, capacity::Made, counted, open::Seeker};
+use super::{Class, Form, Mount, Needs, Volume, Volumes, capacity::Made, counted, open::Seeker};
 use crate::{
     actuate::{Task, VolumeGrant, VolumeStep},
-    ingest::Ingest,
+    ingest::{Context, Ingest},
     names::Number,
 };
 
@@ -84,6 +84,33 @@ impl Ingest {
     }
 }
 
+impl Needs {
+    /// Lists the claims of a pod that cannot be used on a node by now, where the pod waits to be told what they allow and may have
+    /// been placed by what they did before; none of other pods. `meets` says of terms whether one of them holds for the node.
+    fn refused(
+        &mut self,
+        context: &mut Context,
+        pod: u32,
+        meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
+    ) -> HashSet<Box<str>> {
+        let mut refused = HashSet::new();
+        if !self.late.has(pod) {
+            return refused;
+        }
+        let Some(needy) = self.pods.remove(&pod) else { return refused };
+        let lacks = self.volumes.lacks(&needy.refers.mounts);
+        for mount in &needy.refers.mounts {
+            let nodes = self.nodes(context, mount, &needy, &lacks);
+            let is_open = nodes.is_ok_and(|nodes| nodes.is_none_or(|nodes| meets(&nodes.terms)));
+            if !is_open {
+                refused.insert(mount.claim.clone());
+            }
+        }
+        self.pods.insert(pod, needy);
+        refused
+    }
+}
+
 /// Works out what has to be written for a pod on a node, given what a plan reserved for it there. `meets` says of terms whether one
 /// of them holds for the node.
 fn grants(
@@ -94,7 +121,18 @@ fn grants(
     meets: &dyn Fn(&[Vec<Requirement>]) -> bool,
 ) -> Vec<VolumeGrant> {
     let mut grants = Vec::new();
+    let bound_within = ingest.context.rules.volumes_bound_within;
+    let grant = |mount: &Mount, uid: Box<str>, step: VolumeStep| {
+        let (namespace, claim) = mount.claim.split_once('/').unwrap_or_default();
+        let (namespace, claim) = (Box::from(namespace), Box::from(claim));
+        VolumeGrant { namespace, claim, uid, node: Box::from(node), step, bound_within }
+    };
+    let refused = ingest.needs.refused(&mut ingest.context, pod, meets);
     for mount in ingest.needs.mounts_of(pod).to_vec() {
+        if refused.contains(&mount.claim) {
+            grants.push(grant(&mount, Box::default(), VolumeStep::Refuse));
+            continue;
+        }
         let volumes = &mut ingest.needs.volumes;
         let Some(claim) = volumes.claims.get(&mount.claim).filter(|claim| !claim.is_bound) else {
             continue;
@@ -119,15 +157,7 @@ fn grants(
             (_, Some(class)) if is_told || has_room(class) => VolumeStep::Provision,
             _ => VolumeStep::Refuse,
         };
-        let (namespace, name) = mount.claim.split_once('/').unwrap_or_default();
-        grants.push(VolumeGrant {
-            namespace: Box::from(namespace),
-            claim: Box::from(name),
-            uid: claim.uid.clone(),
-            node: Box::from(node),
-            step: step.clone(),
-            bound_within: ingest.context.rules.volumes_bound_within,
-        });
+        grants.push(grant(&mount, claim.uid.clone(), step.clone()));
         if let VolumeStep::Give(volume) = step {
             volumes.give(&volume, &mount.claim);
             ingest.needs.claim_changed(&mount.claim);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use kai_engine::{ClaimId, Claimed, Delta, Holds, Requirement, Reserved, SliceDeviceId, Timestamp};
+use kai_engine::{
+    ClaimId, Claimed, Delta, Holds, Pod, Requirement, Reserved, SliceDeviceId, Timestamp,
+};
 use serde_json::{Value, json};
 
 use super::grants;
@@ -96,7 +98,10 @@ impl Disks {
 
     /// A pod with claims; its number.
     fn pod(&mut self, claims: &[&str]) -> u32 {
-        let name = claims.join("-");
+        self.pod_named(&claims.join("-"), claims)
+    }
+
+    fn pod_named(&mut self, name: &str, claims: &[&str]) -> u32 {
         let volume = |claim: &&str| json!({ "persistentVolumeClaim": { "claimName": claim } });
         let volumes: Vec<Value> = claims.iter().map(volume).collect();
         let pod = json!({
@@ -105,7 +110,7 @@ impl Disks {
             "status": { "phase": "Pending" },
         });
         self.apply(Kind::Pod, &pod);
-        self.ingest.context.names.pods.find(&name).expect("it was applied")
+        self.ingest.context.names.pods.find(name).expect("it was applied")
     }
 
     /// The pod is planned to go to a node.
@@ -336,4 +341,25 @@ fn a_claim_gets_the_volume_that_the_plan_reserved() {
     };
     assert_eq!(given(Some(&reserved)), [VolumeStep::Give(Box::from("large"))]);
     assert_eq!(given(None), [VolumeStep::Give(Box::from("v"))]);
+}
+
+/// So many pods have a claim that not all are told in the same round on which node it has its volume by now.
+#[test]
+fn a_pod_that_was_not_told_yet_what_its_claim_allows_is_not_bound_where_it_cannot_be_used() {
+    let mut disks = Disks::new();
+    disks.claim("disk", "a", "60", None);
+    let pods = (0..1_500).map(|pod| disks.pod_named(&pod.to_string(), &["a"]));
+    let pods: Vec<u32> = pods.collect();
+    disks.cycle();
+    disks.claim("disk", "a", "60", Some("n1"));
+    disks.ingest.advance(Timestamp(0));
+    disks.ingest.tell_some_again(&|_| Some(Pod::default()));
+    let late = *pods.last().expect("there are pods");
+    assert!(disks.ingest.has_late());
+    let step = |disks: &mut Disks, node| {
+        let grants = disks.bind(late, node).into_iter();
+        grants.map(|grant| grant.step).collect::<Vec<_>>()
+    };
+    assert_eq!(step(&mut disks, "n2"), [VolumeStep::Refuse]);
+    assert_eq!(step(&mut disks, "n1"), [VolumeStep::Provision]);
 }
