@@ -41,7 +41,24 @@ struct Spot {
     leaving: bool,
 }
 
-impl After<'_> {
+impl<'a> After<'a> {
+    /// The cluster as it is told, before anything of a plan is carried out.
+    fn of(world: &'a World) -> Self {
+        let held = |(id, pod): (&PodId, &Pod)| {
+            let place = pod.state.place()?;
+            let leaving = matches!(pod.state, PodState::Releasing(_));
+            let (devices, reserved) = (place.devices.to_vec(), place.reserved.clone());
+            Some((*id, Spot { node: place.node, devices, reserved, leaving }))
+        };
+        Self {
+            facts: &world.facts,
+            names: &world.names,
+            held: world.facts.pods.iter().filter_map(held).collect(),
+            promised: BTreeMap::new(),
+            placed: BTreeSet::new(),
+        }
+    }
+
     fn pod(&self, pod: PodId) -> &Pod {
         &self.facts.pods[&pod]
     }
@@ -65,22 +82,7 @@ impl After<'_> {
 /// docs/rules.md, invariants.
 pub fn audit(world: &World, plan: &Plan) -> Vec<String> {
     let mut findings = Vec::new();
-    let facts = &world.facts;
-    let mut after = After {
-        facts,
-        names: &world.names,
-        held: BTreeMap::new(),
-        promised: BTreeMap::new(),
-        placed: BTreeSet::new(),
-    };
-    for (id, pod) in &facts.pods {
-        if let Some(place) = pod.state.place() {
-            let leaving = matches!(pod.state, PodState::Releasing(_));
-            let (devices, reserved) = (place.devices.to_vec(), place.reserved.clone());
-            let spot = Spot { node: place.node, devices, reserved, leaving };
-            after.held.insert(*id, spot);
-        }
-    }
+    let mut after = After::of(world);
     for change in &plan.changes {
         findings.extend(carry_out(change, &mut after));
     }
